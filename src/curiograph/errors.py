@@ -57,13 +57,8 @@ class MissingExtraError(CuriographError, ImportError):
     """An optional package is not installed; names the extra that installs it."""
 
 
-class JobError(CuriographError, RuntimeError):
-    """Some tasks of a job failed; all others were completed, and saved if there is a run folder."""
-
-    def __init__(self, message: str, failed: dict[str, str]) -> None:
-        super().__init__(message)
-        self.failed = failed
-        """Error message by the name of the failed task."""
+class JobError(CuriographError):
+    """A job whose workers were killed."""
 
 
 class JobStopped(KeyboardInterrupt):

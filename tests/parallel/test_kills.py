@@ -1,96 +1,74 @@
-"""Jobs killed at random moments, many times: nothing that was finished is lost, and the result has the same bytes."""
+"""Jobs killed at random moments: nothing that was finished is lost, and the results have the same bytes."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import random
 import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from support.job_processes import Driver, check_entries, entries_of, kill
+from curiograph.parallel import Engine
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes through /proc"),
-]
-
-ROUNDS = 20
 TASKS = 40
-WORKERS = 2
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, bytes]]:
-    """Digest of the results, and the entries of the journal, of a job that nobody touched."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    digest = Driver(folder / "run", TASKS, WORKERS, folder / "tmp").end().digest
-    return digest, entries_of(folder / "run")
+def draw_slowly(shared: Any, task: int) -> dict[str, Any]:
+    time.sleep(0.02)  # so that it can be killed in the middle
+    return {"numbers": np.random.default_rng([shared, task]).random(5)}
 
 
-def disturb(driver: Driver, chance: random.Random, act: Callable[[], object]) -> None:
-    """Do something to a driver at a random moment of its work."""
-    driver.wait_for(chance.randrange(TASKS - 6))
-    time.sleep(chance.uniform(0, 0.05))
-    act()
+def main(run: str) -> None:
+    results = Engine(workers=2, run=Path(run)).map(draw_slowly, 7, range(TASKS), name="draws")
+    print(hashlib.sha256(b"".join(result["numbers"].tobytes() for result in results)).hexdigest())
 
 
-def check_kept(run: Path, before: dict[str, bytes], expected: dict[str, bytes]) -> dict[str, bytes]:
-    """What was in the journal is still there, byte for byte, and all that is there is as it should be."""
-    now = entries_of(run)
-    assert {name: now.get(name) for name in before} == before
-    assert now == {name: expected[name] for name in now}
-    return now
+def start_driver(run: Path) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.Popen(
+        [sys.executable, "-c", f"import parallel.test_kills as it; it.main({str(run)!r})"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=environment,
+    )
 
 
-@pytest.mark.parametrize("seed", range(ROUNDS))
-@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
-def test_killed_driver_resumes_with_the_same_results(
-    sign: signal.Signals, seed: int, tmp_path: Path, undisturbed: tuple[str, dict[str, bytes]]
-) -> None:
-    digest, expected = undisturbed
-    chance = random.Random(f"{sign.name} {seed}")
-    driver = Driver(tmp_path / "run", TASKS, WORKERS, tmp_path / "tmp")
-    disturb(driver, chance, lambda: kill(driver.pid, sign))
-    driver.end()
-    assert driver.gone(3)
-    assert list(driver.temporary.iterdir()) == []
-    before = check_kept(driver.run, {}, expected)
-    again = Driver(tmp_path / "run", TASKS, WORKERS, tmp_path / "tmp")
-    assert again.end().digest == digest
-    assert check_kept(again.run, before, expected) == expected
-    check_entries(again.run)
+def count_kept(run: Path) -> int:
+    return len(list(run.glob("*/*.task")))
 
 
-@pytest.mark.parametrize("seed", range(ROUNDS))
-def test_driver_is_killed_while_resuming(seed: int, tmp_path: Path, undisturbed: tuple[str, dict[str, bytes]]) -> None:
-    digest, expected = undisturbed
-    chance = random.Random(f"resuming {seed}")
-    kept: dict[str, bytes] = {}
-    for _ in range(2):
-        driver = Driver(tmp_path / "run", TASKS, WORKERS, tmp_path / "tmp")
-        time.sleep(chance.uniform(0.3, 2.5))  # anywhere from its first import to the middle of its work
-        kill(driver.pid)
-        driver.end()
-        kept = check_kept(driver.run, kept, expected)
-    again = Driver(tmp_path / "run", TASKS, WORKERS, tmp_path / "tmp")
-    assert again.end().digest == digest
-    assert check_kept(again.run, kept, expected) == expected
-    check_entries(again.run)
-
-
-@pytest.mark.parametrize("seed", range(ROUNDS))
-def test_one_worker_is_killed(seed: int, tmp_path: Path, undisturbed: tuple[str, dict[str, bytes]]) -> None:
-    digest, expected = undisturbed
-    chance = random.Random(f"worker {seed}")
-    driver = Driver(tmp_path / "run", TASKS, WORKERS, tmp_path / "tmp")
-    driver.wait_for(1)
-    disturb(driver, chance, lambda: kill(chance.choice(driver.workers() or [0x7FFFFFFF])))
-    ended = driver.end()
-    assert ended.digest == digest
-    assert ended.err == ""
-    assert entries_of(driver.run) == expected
-    check_entries(driver.run)
-    assert driver.gone(3)
+@pytest.mark.parametrize(
+    ("sign", "seed"),
+    [
+        (signal.SIGKILL, 0),
+        *[pytest.param(sign, seed, marks=pytest.mark.long) for sign in (9, signal.SIGINT) for seed in range(1, 5)],
+    ],
+)
+def test_killed_job_resumes_with_the_same_results(sign, seed, tmp_path):
+    expected = hashlib.sha256(b"".join(draw_slowly(7, task)["numbers"].tobytes() for task in range(TASKS))).hexdigest()
+    driver = start_driver(tmp_path)
+    enough = random.Random(seed).randrange(1, TASKS - 6)
+    while count_kept(tmp_path) < enough and driver.poll() is None:
+        time.sleep(0.002)
+    if sign == signal.SIGINT:
+        os.killpg(driver.pid, sign)  # as a terminal does
+    else:
+        driver.kill()
+    out, err = driver.communicate(timeout=60)
+    if sign == signal.SIGINT:
+        assert f"of {TASKS} tasks of draws; they are kept in {tmp_path}" in err.splitlines()[-1]
+    kept = {path: path.read_bytes() for path in tmp_path.glob("*/*.task")}
+    assert out == ""
+    assert enough <= len(kept) < TASKS
+    out, err = start_driver(tmp_path).communicate(timeout=60)
+    assert (out.strip(), err) == (expected, "")
+    assert all(path.read_bytes() == data for path, data in kept.items())

@@ -1,43 +1,82 @@
-"""Execution engines: processes on this machine, or a Ray cluster."""
+"""`Engine`: where many independent tasks run, and where their results are kept."""
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import closing, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
+from traceback import format_exc
 from typing import Any, Literal, get_args
 
-from curiograph.errors import SettingError, UnknownNameError
-from curiograph.files import PathLike, as_path
-from curiograph.messages import quote_value
-from curiograph.parallel.run_folder import lock_run_folder
+from curiograph.errors import JobError, JobStopped, SettingError
+from curiograph.messages import quote_value, shorten_text
+from curiograph.optional import import_optional
+from curiograph.parallel.fingerprint import hash_key
+from curiograph.parallel.journal import Journal
 from curiograph.progress import Progress, no_progress
-from curiograph.validation import resolve_workers
+from curiograph.validation import check_choice, resolve_workers
 
 EngineName = Literal["local", "ray"]
+Result = Mapping[str, Any]
+"""Arrays and JSON values by name."""
+TaskFunction = Callable[[Any, Any], Result]
+
+_STARTUP_SECONDS = 4.0  # of worker processes, which import numba and load the kernels
+_MAX_DEATHS = 3  # of workers, before a job fails
+_DROPPED = r"\d+ tasks (have been successfully executed|which were still being processed)"  # joblib's after Ctrl-C
+_inside_task: ContextVar[bool] = ContextVar("inside_task", default=False)
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Where the tasks of a job run, and where their results are kept.
+    """Where tasks run: processes of this machine, through joblib, or a Ray cluster.
 
-    >>> resolve_engine("local", workers=2)
-    Engine(backend='local', workers=2, address=None, run=None)
+    Parameters
+    ----------
+    backend : {"local", "ray"}
+        Processes of this machine, or a Ray cluster. Results do not depend on it.
+    workers : int, optional
+        Maximum number of tasks at a time. Default: on this machine, one per processor, and none at all for work that
+        is done before they would have started; on a cluster, all its processors.
+    address : str, optional
+        Address of a Ray cluster. Default: RAY_ADDRESS, or else a cluster on this machine.
+    run : path, optional
+        Folder that keeps the results of finished tasks: rerun an interrupted call to resume it.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> engine = cg.Engine(workers=1)
+    >>> engine.map(lambda words, index: {"length": len(words[index])}, ["a", "bc"], [1, 0], name="lengths")
+    [{'length': 2}, {'length': 1}]
     """
 
     backend: EngineName = "local"
-    """Execution backend: "local" (processes) or "ray"."""
     workers: int | None = None
-    """Maximum number of tasks at a time. None: chosen automatically on this machine, one per processor on a cluster."""
     address: str | None = None
-    """Address of a Ray cluster. None starts a cluster on this machine for the job."""
     run: Path | None = None
-    """Folder that keeps the results of finished tasks, so that an interrupted job resumes."""
+
+    def __post_init__(self) -> None:
+        check_choice("the engine", self.backend, get_args(EngineName))
+        if self.workers is not None:
+            resolve_workers(self.workers)
+        if self.address is not None and self.backend != "ray":
+            raise SettingError(
+                f"address is {quote_value(self.address)}, but the engine is {self.backend}; only ray has an address."
+            )
+        if self.run is not None:
+            object.__setattr__(self, "run", Path(self.run).absolute())
 
     def map(
         self,
-        function: Callable[[Any, Any], Mapping[str, Any]],
+        function: TaskFunction,
         shared: Any,
         tasks: Sequence[Any],
         *,
@@ -46,15 +85,17 @@ class Engine:
         unit: str = "tasks",
         sizes: Sequence[int] = (),
         progress: Progress = no_progress,
-    ) -> list[Mapping[str, Any]]:
+    ) -> list[Result]:
         """Return `function(shared, task)` for each task, in order; the same for every backend and number of workers.
+
+        The first error of a task ends the job; with `run`, finished tasks are kept.
 
         Parameters
         ----------
         function : callable
-            Importable by name. Its result is a dict of arrays and JSON values, which depends on the arguments alone.
+            Its result is a dict of arrays and JSON values, which depends on the arguments alone.
         shared : object
-            Value that all tasks read, such as a graph; sent to each worker once.
+            Value that all tasks read, such as a graph. Workers map its large arrays instead of copying them.
         tasks : sequence
             Small values.
         name : str
@@ -69,63 +110,171 @@ class Engine:
         progress : callable
             Called with the progress.
         """
-        from curiograph.parallel.fingerprint import hash_key
-        from curiograph.parallel.job import Job, run_job
+        if self.run is not None and not _inside_task.get():
+            journal = Journal(self.run, name, hash_key([*key, list(tasks)]))
+        else:
+            journal = None
+        with journal or nullcontext():
+            results = {index: kept for index in range(len(tasks)) if journal and (kept := journal.read(index))}
+            sizes = sizes or [1] * len(tasks)
+            note = f" ({sum(sizes[index] for index in results):,} found in the run folder)" if results else ""
 
-        job = Job(
-            name=name,
-            function=function,
-            shared=shared,
-            tasks=tasks,
-            key=lambda: {"key": hash_key([*key, list(tasks)])},
-            unit=unit,
-            task_sizes=sizes,
-        )
-        return run_job(job, self, progress)
+            def report() -> None:
+                done, total = sum(sizes[index] for index in results), sum(sizes)
+                progress(f"{name}: {done:,} of {total:,} {unit}{note}", done / max(1, total))
 
-    @contextmanager
-    def connect(self) -> Iterator[None]:
-        """Keep one cluster connection and one lock of the run folder for all jobs of the block."""
-        with ExitStack() as stack:
-            if self.backend == "ray":
-                from curiograph.parallel.ray_backend import connect_cluster
+            report()
+            missing = [index for index in range(len(tasks)) if index not in results]
+            try:
+                with closing(self._run(function, shared, tasks, missing, name)) as finished:
+                    for index, result in finished:
+                        results[index] = result
+                        if journal:
+                            journal.write(index, result)
+                        report()
+            except KeyboardInterrupt:
+                kept = (
+                    f"they are kept in {self.run}: rerun the command to resume"
+                    if journal
+                    else ("nothing is kept; use a run folder (--run FOLDER) to be able to resume")
+                )
+                raise JobStopped(f"stopped after {len(results):,} of {len(tasks):,} tasks of {name}; {kept}") from None
+        return [results[index] for index in range(len(tasks))]
 
-                stack.enter_context(connect_cluster(self.address, self.workers))
-            if self.run is not None:
-                stack.enter_context(lock_run_folder(self.run))
-            yield
+    def _run(
+        self, function: TaskFunction, shared: Any, tasks: Sequence[Any], missing: list[int], name: str
+    ) -> Iterator[tuple[int, Result]]:
+        """Yield indices and results of the missing tasks, as they finish."""
+        if self.backend == "ray" and missing and not _inside_task.get():
+            yield from self._run_on_ray(function, shared, tasks, missing)
+            return
+        workers = 1 if _inside_task.get() else min(resolve_workers(self.workers), len(missing))
+        start, done = time.monotonic(), 0
+        while missing and (workers == 1 or self.workers is None):
+            index = missing.pop(0)
+            yield _run_task(function, shared, index, tasks[index])
+            done += 1
+            if workers > 1 and (time.monotonic() - start) / done * len(missing) > 2 * _STARTUP_SECONDS:
+                break  # the rest is worth the start of worker processes
+        if missing:
+            yield from _run_in_processes(function, shared, {index: tasks[index] for index in missing}, workers, name)
+
+    def _run_on_ray(
+        self, function: TaskFunction, shared: Any, tasks: Sequence[Any], missing: list[int]
+    ) -> Iterator[tuple[int, Result]]:
+        """Yield indices and results from a cluster; Ray reruns the tasks of workers and machines that die.
+
+        Not through `ray.util.joblib`: it returns all results at the end, so that none could be kept before.
+        """
+        ray = import_optional("ray", "ray", "The engine ray")
+        was_running = ray.is_initialized()
+        if not was_running:
+            local = {} if self.address else {"num_cpus": self.workers, "include_dashboard": False}
+            try:
+                ray.init(self.address, **local, logging_level="ERROR", log_to_driver=False)
+            except Exception as error:  # Ray raises many kinds of errors
+                raise SettingError(
+                    f"no cluster answers at address {quote_value(self.address)} ({shorten_text(error, 160)}); start "
+                    "one with `ray start --head` and give its address, or use engine='local'."
+                ) from None
+        try:
+            reference = ray.put((function, shared))
+            remote = ray.remote(_run_remote_task)
+            limit = self.workers or 2 * int(ray.cluster_resources().get("CPU", 1))
+            running: list[Any] = []
+            while missing or running:
+                while missing and len(running) < limit:
+                    index = missing.pop(0)
+                    running.append(remote.remote([reference], index, tasks[index]))  # Ray loads no reference in a list
+                finished, running = ray.wait(running)
+                yield from map(ray.get, finished)
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        finally:
+            if not was_running:
+                ray.shutdown()
 
 
 IN_PROCESS = Engine("local", 1)
 """Run the tasks one after another in this process."""
 
 
-def resolve_engine(
-    engine: Any = "local", workers: int | None = None, address: str | None = None, run: PathLike | None = None
-) -> Engine:
-    """Return the engine that the keyword arguments of a public function describe; raise if it cannot be used."""
-    run_folder = None if run is None else as_path(run).absolute()  # workers may have other working folders
-    if isinstance(engine, Engine):
-        if workers is not None or address is not None:
-            raise SettingError("engine is an Engine, which has its own workers and address; leave these two out.")
-        return engine if run_folder is None else replace(engine, run=run_folder)
-    if not isinstance(engine, str) or engine not in get_args(EngineName):
-        raise UnknownNameError(
-            f"the engine is {quote_value(engine)}; the engines are {', '.join(get_args(EngineName))}."
-        )
-    if workers is not None:
-        workers = resolve_workers(workers)
-    if address is not None and engine != "ray":
-        raise SettingError(f"address is {quote_value(address)}, but the engine is {engine}; only ray has an address.")
-    if address is not None and (not isinstance(address, str) or not address.strip()):
-        raise SettingError(f"address is {quote_value(address)}; give that of a cluster, such as 10.0.0.1:6379.")
-    if engine == "ray":
-        from curiograph.parallel.ray_backend import import_ray
-
-        import_ray()
-    return Engine(engine, workers, address, run_folder)  # type: ignore[arg-type]
-
-
 def as_engine(engine: Any) -> Engine:
-    """Return the engine that an argument `engine` names: "local", "ray" or an Engine."""
-    return resolve_engine(engine)
+    """Return the engine that an argument `engine` names: "local", "ray" or an Engine.
+
+    >>> as_engine("local")
+    Engine(backend='local', workers=None, address=None, run=None)
+    """
+    if isinstance(engine, Engine):
+        return engine
+    import_optional("ray", "ray", "The engine ray") if engine == "ray" else None
+    return Engine(engine)
+
+
+def _run_in_processes(
+    function: TaskFunction, shared: Any, left: dict[int, Any], workers: int, name: str
+) -> Iterator[tuple[int, Result]]:
+    """Yield indices and results from worker processes; when one dies, its tasks run again."""
+    import joblib
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    warnings.filterwarnings("ignore", _DROPPED)  # JobStopped reports what is kept
+    for _ in range(_MAX_DEATHS):
+        parallel = joblib.Parallel(
+            max(2, min(workers, len(left))),  # with one worker joblib runs in this process
+            batch_size=1,
+            return_as="generator_unordered",
+            initializer=_initialize_worker,
+            initargs=(os.getpid(),),
+        )
+        calls = (joblib.delayed(_try_task)(function, shared, index, task) for index, task in list(left.items()))
+        try:
+            with closing(parallel(calls)) as finished:
+                for index, result in finished:
+                    if isinstance(result, Exception):
+                        raise result
+                    del left[index]
+                    yield index, result
+            return
+        except TerminatedWorkerError:
+            continue
+    raise JobError(
+        f"{_MAX_DEATHS} workers of {name} were killed, perhaps for lack of memory, with {len(left):,} tasks left; use "
+        "fewer workers."
+    )
+
+
+def _initialize_worker(driver: int) -> None:
+    """Ignore Ctrl-C, which the driver handles, and exit as soon as the driver is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def exit_with_driver() -> None:
+        while os.getppid() == driver:
+            time.sleep(0.5)
+        os._exit(1)
+
+    Thread(target=exit_with_driver, daemon=True).start()
+
+
+def _run_task(function: TaskFunction, shared: Any, index: int, task: Any) -> tuple[int, Result]:
+    token = _inside_task.set(True)
+    try:
+        return index, function(shared, task)
+    finally:
+        _inside_task.reset(token)
+
+
+def _try_task(function: TaskFunction, shared: Any, index: int, task: Any) -> tuple[int, Result | Exception]:
+    """Run a task and return its error as a value: joblib would drop results that finished before it."""
+    try:
+        return _run_task(function, shared, index, task)
+    except Exception as error:
+        error.add_note(f"In a worker process:\n{format_exc()}")
+        return index, error
+
+
+def _run_remote_task(references: list[Any], index: int, task: Any) -> tuple[int, Result]:
+    import ray
+
+    function, shared = ray.get(references[0])
+    return _run_task(function, shared, index, task)

@@ -1,81 +1,70 @@
-"""Journal of a job: one checksummed file per finished task."""
+"""Journal of a job: one checksummed file per finished task, in a folder that only one job uses at a time."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from curiograph.errors import GraphError
-from curiograph.files import open_atomic
+import numpy as np
+from filelock import FileLock, Timeout
+
+from curiograph.errors import SettingError
+from curiograph.files import PathLike, open_atomic
 from curiograph.hashing import hash_chunks
-from curiograph.parallel.serialization import Result, pack_result, unpack_result
+from curiograph.tensors import pack_tensors, unpack_tensors
 
-_FORMAT = b"curiograph task 1 "
+_PLAIN = "plain values"
 _CHECKSUM_DIGITS = 64
+_PATIENCE = 3.0  # seconds in which the workers of a killed job notice that it has ended
 
 
-class Journal:
+class Journal(ExitStack):
     """The finished tasks of one job, in a folder named after the job and its key.
 
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     journal = Journal(Path(folder), "squares", {"upto": 3}, num_tasks=3)
-    ...     journal.write(2, {"square": 4})
+    >>> with tempfile.TemporaryDirectory() as folder, Journal(Path(folder), "squares", "upto 3") as journal:
+    ...     journal.write(2, {"square": 4, "roots": np.array([-2, 2])})
     ...     journal.read(2), journal.read(0)
-    ({'square': 4}, None)
+    ({'square': 4, 'roots': array([-2,  2])}, None)
     """
 
-    def __init__(self, run_folder: Path, name: str, key: Mapping[str, Any], num_tasks: int) -> None:
+    def __init__(self, run: Path, name: str, key: str) -> None:
+        super().__init__()
         version = sys.modules["curiograph"].__version__  # other versions may give other results
-        facts = {"job": name, "about": key, "tasks": num_tasks, "curiograph": version}
-        self._key = hash_chunks([json.dumps(facts, sort_keys=True)])
-        self.folder = run_folder / f"{name}-{self._key[:12]}"
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise GraphError(f"cannot keep finished tasks in {self.folder}: {error.strerror}.") from None
+        self._key = hash_chunks([f"{name} {key} {version}"])
+        self.enter_context(lock_run_folder(run))
+        self.folder = run / f"{name}-{self._key[:12]}"
+        self.folder.mkdir(exist_ok=True)
         for part in self.folder.glob(".*.part"):  # unfinished files of a killed process
             part.unlink(missing_ok=True)
-        if not (self.folder / "job.json").is_file():
-            with open_atomic(self.folder / "job.json") as stream:
-                stream.write(json.dumps(facts, indent=1).encode())
 
-    def write(self, index: int, result: Result) -> None:
+    def write(self, index: int, result: Mapping[str, Any]) -> None:
         """Keep the result of a task."""
-        data = pack_result(result)
-        try:
-            with open_atomic(self._path(index)) as stream:
-                stream.write(_FORMAT + self._checksum(index, data) + b"\n" + data)
-        except GraphError as error:
-            raise GraphError(f"{error} Finished tasks are kept: fix this and rerun the command.") from None
+        arrays = {name: value for name, value in result.items() if isinstance(value, np.ndarray)}
+        plain = {name: value for name, value in result.items() if name not in arrays}
+        data = pack_tensors({**arrays, _PLAIN: np.frombuffer(json.dumps(plain).encode(), np.uint8)})
+        with open_atomic(self._path(index)) as stream:
+            stream.write(self._checksum(index, data) + data)
 
     def read(self, index: int) -> dict[str, Any] | None:
-        """Return the result of a task, or None if there is none; warn and return None if the file is corrupt."""
+        """Return the result of a task, or None if there is none; warn and return None if the file is damaged."""
         path = self._path(index)
-        try:
-            data = path.read_bytes()
-        except FileNotFoundError:
+        if not path.exists():
             return None
-        except (OSError, MemoryError) as error:
-            warnings.warn(f"{path}: cannot be read ({error}); the task is computed again.", stacklevel=2)
+        data = path.read_bytes()
+        body = data[_CHECKSUM_DIGITS:]
+        if data[:_CHECKSUM_DIGITS] != self._checksum(index, body):
+            warnings.warn(f"{path}: is damaged; the task is computed again.", stacklevel=2)
             return None
-        start = len(_FORMAT) + _CHECKSUM_DIGITS + 1
-        body = data[start:]
-        try:
-            if data[:start] == _FORMAT + self._checksum(index, body) + b"\n":
-                return unpack_result(body)
-        except Exception:  # safetensors and json raise many kinds of errors for bytes that match the checksum
-            pass
-        warnings.warn(f"{path}: is damaged; the task is computed again.", stacklevel=2)
-        return None
-
-    def list_kept(self) -> list[int]:
-        """Return the indices of the tasks that have a file."""
-        return [int(path.stem) for path in self.folder.glob("*.task") if path.stem.isdecimal()]
+        arrays = unpack_tensors(body)
+        plain: dict[str, Any] = json.loads(arrays.pop(_PLAIN).tobytes())
+        return plain | arrays
 
     def _path(self, index: int) -> Path:
         return self.folder / f"{index:06d}.task"
@@ -83,3 +72,21 @@ class Journal:
     def _checksum(self, index: int, data: bytes) -> bytes:
         """Return the checksum of the content, the job and the index, so that a misplaced file counts as damaged."""
         return hash_chunks([f"{self._key} {index} ", data]).encode()
+
+
+@contextmanager
+def lock_run_folder(folder: PathLike) -> Iterator[Path]:
+    """Create a folder and lock it against other processes; the thread that holds the lock may lock it again."""
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(os.path.realpath(path / "lock"), is_singleton=True)
+        lock.acquire(timeout=_PATIENCE)
+    except Timeout:
+        raise SettingError(f"{folder}: another process works there; wait for it to end, or choose another.") from None
+    except OSError as error:
+        raise SettingError(f"cannot work in {folder}: {error.strerror}; choose another folder.") from None
+    try:
+        yield path
+    finally:
+        lock.release()
