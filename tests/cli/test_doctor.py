@@ -60,7 +60,7 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def isolate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("CURIOGRAPH_DATA", *checks._THREAD_VARIABLES):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("curiograph.human.data.load.get_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("curiograph.human.data.datasets.get_cache_folder", lambda: tmp_path / "cache")
 
 
 def check_packages() -> DoctorReport:

@@ -179,8 +179,7 @@ def _compute_toy_values() -> tuple[int, float]:
 
 def check_data(report: DoctorReport) -> None:
     """Check the folders of datasets and list the datasets in them."""
-    from curiograph.human.data.load import find_dataset, get_cache_folder
-    from curiograph.human.data.registry import READERS, SOURCES
+    from curiograph.human.data.datasets import KINDS, SOURCES, find_dataset, get_cache_folder
 
     given = os.environ.get("CURIOGRAPH_DATA")
     try:
@@ -199,7 +198,7 @@ def check_data(report: DoctorReport) -> None:
             f"datasets cannot be stored in {cache}, which is not writable: set XDG_CACHE_HOME to a writable folder, "
             "or give one with curiograph data get --cache DIR."
         )
-    for name in dict.fromkeys([*READERS, *SOURCES]):
+    for name in dict.fromkeys([*KINDS, *SOURCES]):
         try:
             folder = find_dataset(name)
         except CuriographError as error:

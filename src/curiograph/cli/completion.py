@@ -54,12 +54,12 @@ def complete_families() -> list[str]:
 
 def complete_item_graphs() -> list[str]:
     """Kinds of graphs of items."""
-    return ["knn", "highest", "nearest"]
+    return ["knn", "highest"]
 
 
 def complete_similarities() -> list[str]:
     """Similarities of items."""
-    return ["cosine", "pmi", "sequence"]
+    return ["cosine", "pmi"]
 
 
 def complete_large_graphs() -> list[str]:
@@ -117,16 +117,16 @@ def complete_recommender_splits() -> list[str]:
 
 def complete_sources() -> list[str]:
     """Datasets that `data get` downloads."""
-    from curiograph.human.data.registry import SOURCES
+    from curiograph.human.data.datasets import SOURCES
 
     return list(SOURCES)
 
 
 def complete_datasets() -> list[str]:
     """Datasets that can be read by name."""
-    from curiograph.human.data.registry import READERS, SOURCES
+    from curiograph.human.data.datasets import KINDS, SOURCES
 
-    return list(dict.fromkeys([*READERS, *SOURCES]))
+    return list(dict.fromkeys([*KINDS, *SOURCES]))
 
 
 def complete_published() -> list[str]:

@@ -20,8 +20,7 @@ def list_datasets(out: options.Out = None, json: options.Json = False, quiet: op
 
     [bold]curiograph data list[/bold]
     """
-    from curiograph.human.data.load import find_dataset
-    from curiograph.human.data.registry import SOURCES
+    from curiograph.human.data.datasets import SOURCES, find_dataset
 
     check_out(out, (".json", ".csv"))
     rows = []
@@ -59,9 +58,6 @@ def get(
             autocompletion=completion.complete_sources,
         ),
     ],
-    origin: Annotated[
-        Path | None, typer.Option("--from", help="Copy from this folder, archive or file instead of downloading.")
-    ] = None,
     cache: Annotated[
         Path | None, typer.Option(help="Folder to store datasets in. Default: the cache folder of the user.")
     ] = None,
@@ -69,20 +65,17 @@ def get(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Download a dataset, or copy it from a file; an interrupted download is resumed.
+    """Download a dataset.
 
     [bold]curiograph data get wikispeedia[/bold]
     """
-    from curiograph.human.data.download import get_dataset
-    from curiograph.human.data.registry import get_source
+    from curiograph.human.data.datasets import ALIASES, SOURCES, get_dataset
 
     check_out(out, (".json", ".csv"))
-    source = get_source(name)
     with show_progress(quiet) as progress:
-        progress(f"getting {source.name}")
-        folder = get_dataset(
-            source.name, cache, origin, lambda message, share=None: progress(f"{source.name}: {message}", share)
-        )
+        progress(f"getting {name}")
+        folder = get_dataset(name, cache, lambda message, share=None: progress(f"{name}: {message}", share))
+    source = SOURCES[ALIASES.get(name, name)]
     files = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
     document = {
         "name": source.name,

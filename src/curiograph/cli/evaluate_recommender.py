@@ -79,8 +79,6 @@ def evaluate_recommender(
     time: options.TimeColumn = None,
     session: options.SessionColumn = None,
     session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
     seed: options.Seed = 0,
     out: options.Out = None,
     json: options.Json = False,
@@ -90,19 +88,13 @@ def evaluate_recommender(
 
     [bold]curiograph evaluate-recommender events.csv --split time --out evaluation.json[/bold]
     """
-    from curiograph.human.data.load import load_dataset
-    from curiograph.human.data.trajectory_file import read_trajectories
+    from curiograph.human.data.datasets import load_dataset
     from curiograph.human.recommenders.evaluate import evaluate_recommenders
     from curiograph.human.recommenders.results import tabulate_methods, tabulate_paths
 
     check_out(out, (".json", ".csv", *PICTURES))
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    header = False if no_header else None
-    given = {name: value for name, value in (table | {"header": header}).items() if value is not None}
-    if data == "-":
-        dataset = read_trajectories(data, lenient=lenient, **given)
-    else:
-        dataset = load_dataset(data, source, lenient=lenient, **given)
+    dataset = load_dataset(data, source, **table)
     options.show_skipped(dataset.skipped, quiet)
     kind: Any = split
     with show_progress(quiet) as progress:

@@ -37,7 +37,7 @@ def hypotheses(
         Path,
         typer.Argument(
             metavar="WALKS",
-            help="A file with one walk per line, a table user,item,time, or trajectories saved as .npz; - reads stdin.",
+            help="A file with one walk per line, or a table user,item,time; - reads stdin.",
             show_default=False,
         ),
     ],
@@ -58,9 +58,7 @@ def hypotheses(
     weights: Annotated[
         bool, typer.Option("--weights", help="Estimate weights over all motives at once, for every person.")
     ] = False,
-    returns: Annotated[
-        bool, typer.Option("--returns", help="Count returns to visited nodes as choices, and test a Levy walk.")
-    ] = False,
+    returns: Annotated[bool, typer.Option("--returns", help="Count returns to visited nodes as choices.")] = False,
     burn_in: Annotated[int, typer.Option(help="Distinct nodes visited before the first choice that is used.")] = 3,
     steps: Annotated[int, typer.Option(help="Length of the walks whose growth is compared.")] = 10,
     most: Annotated[int, typer.Option("--walks", help="Maximum number of walks whose growth is compared.")] = 1000,
@@ -79,8 +77,6 @@ def hypotheses(
     time: options.TimeColumn = None,
     session: options.SessionColumn = None,
     session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     address: options.Address = None,
@@ -114,9 +110,9 @@ def hypotheses(
     backend = resolve_engine(engine, workers, address, run)
     g = options.open_graph(graph, directed)
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    people = options.read_people(walks, g, lenient=lenient, no_header=no_header, **table).on(g)
+    people = options.read_people(walks, **table).on(g)
     options.show_skipped(people.skipped, quiet)
-    similarity = None if texts is None else options.read_similarity(texts, g, quiet, lenient=lenient)
+    similarity = None if texts is None else options.read_similarity(texts, g, quiet)
     growth: GrowthComparison | None = None
     growth_error = ""
     with show_progress(quiet) as progress, backend.connect():

@@ -89,8 +89,6 @@ def measure(
     session: options.SessionColumn = None,
     keep: options.Keep = None,
     session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
     directed: options.Directed = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
@@ -119,7 +117,7 @@ def measure(
     if walks is not None and (plot is not None or animate is not None):
         raise SettingError("--plot and --animate draw one walk; give it as --walk a,b,c.")
     columns: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    if walks is None and (any(columns.values()) or keep or no_header or group is not None or table != "steps"):
+    if walks is None and (any(columns.values()) or keep or group is not None or table != "steps"):
         raise SettingError(
             "options of tables and of people, such as --user, --session-gap, --table and --group, are for --walks FILE."
         )
@@ -132,18 +130,18 @@ def measure(
         options.compile_kernels(graph, "measure")
     g = options.open_graph(graph, directed)
     if texts is not None:
-        g, weighted = options.read_similarity(texts, g, quiet, lenient=lenient).weigh(g), True
+        g, weighted = options.read_similarity(texts, g, quiet).weigh(g), True
     kept = list(dict.fromkeys([*(keep or []), *([] if group is None else [group])]))
     people: Any
     if walks is not None:
-        people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=kept, **columns)
+        people = options.read_people(walks, keep=kept, **columns)
     else:
         labels = options.read_walk_file(walk_file) if walk_file is not None else options.split_labels(walk or "")
-        people = [options.LabelReader(g).known_walk(labels, lenient)]
+        people = [[options.LabelReader(g).label(label) for label in labels]]
     if table == "persistence":
         from curiograph.growth.persistence import measure_persistence
 
-        found = measure_persistence(g, people, lenient=lenient)
+        found = measure_persistence(g, people, lenient=walks is not None)
         options.show_skipped(found.walkers.skipped, quiet)
         document = found.to_dict() if json or (out is not None and out.suffix.lower() == ".json") else {}
         write_result(out, document, lambda: list_rows(found.columns()), found.plot)
@@ -155,7 +153,7 @@ def measure(
             "compressibility": not no_compressibility,
             "pairs": pairs,
             "weighted": weighted,
-            "lenient": lenient,
+            "lenient": walks is not None,
         }
         parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
         growths = measure_walks(g, people, progress=progress, **settings, **parallel)

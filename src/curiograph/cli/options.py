@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +12,7 @@ import typer
 
 from curiograph.cli import completion
 from curiograph.cli.output import print_remark
-from curiograph.errors import FileFormatError, SettingError, UnknownNameError, UnknownNodeError, WalkError
+from curiograph.errors import FileFormatError, SettingError, UnknownNameError, WalkError
 
 if TYPE_CHECKING:
     from curiograph.graph.graph import Graph
@@ -104,25 +104,17 @@ ItemGraph = Annotated[
     str,
     typer.Option(
         "--item-graph",
-        help="Links of items: knn (the nearest items of each), highest (the most similar pairs of all) or nearest.",
+        help="Links of items: knn (the nearest items of each) or highest (the most similar pairs of all).",
         autocompletion=completion.complete_item_graphs,
     ),
 ]
 Neighbors = Annotated[
     int | None, typer.Option(help="Number of nearest items of each item, for knn. Default: 10.", min=1)
 ]
-MeanDegree = Annotated[
-    float | None, typer.Option(help="Mean degree of the item graph, for highest and nearest. Default: 16.")
-]
+MeanDegree = Annotated[float | None, typer.Option(help="Mean degree of the item graph, for highest. Default: 16.")]
 SessionGap = Annotated[
     str | None,
     typer.Option(help="Start a new session after a longer gap between two events of a user: 30min, 2h, 45s, 1d."),
-]
-NoHeader = Annotated[
-    bool, typer.Option("--no-header", help="The first line is a walk, even if it looks like a header.")
-]
-Lenient = Annotated[
-    bool, typer.Option("--lenient", help="Drop bad rows and visits of unknown nodes, and report their number.")
 ]
 Texts = Annotated[
     Path | None,
@@ -158,9 +150,9 @@ def open_graph(text: str, directed: bool = False) -> Graph:
             raise UnknownNameError(f"there is no toy graph {name!r}; the toys are {', '.join(TOYS)}.")
         return TOYS[name]()
     if not Path(text).exists():
-        from curiograph.human.data.registry import ALIASES, READERS, SOURCES
+        from curiograph.human.data.datasets import ALIASES, KINDS, SOURCES
 
-        if text in {*ALIASES, *READERS, *SOURCES}:
+        if text in {*ALIASES, *KINDS, *SOURCES}:
             return _open_dataset_graph(text)
     graph = read_graph(text, directed=True if directed else None)
     cleaning = graph.cleaning
@@ -182,8 +174,7 @@ def compile_kernels(graph: str, task: str) -> None:
 
 
 def _open_dataset_graph(name: str) -> Graph:
-    from curiograph.human.data.load import find_dataset, load_dataset
-    from curiograph.human.data.registry import ALIASES
+    from curiograph.human.data.datasets import ALIASES, find_dataset, load_dataset
 
     if find_dataset(ALIASES.get(name, name)) is None:
         raise FileFormatError(
@@ -199,74 +190,32 @@ def _open_dataset_graph(name: str) -> Graph:
     return graph
 
 
-def read_people(
-    path: Path, graph: Graph, *, lenient: bool, no_header: bool = False, keep_unknown: bool = False, **table: Any
-) -> Trajectories:
-    """Read the walks of people from a file, or from stdin if it is `-`; `table` is as for `read_trajectories`.
+def read_people(path: Path, **table: Any) -> Trajectories:
+    """Read the walks of people from a file, or from stdin if it is `-`; `table` is as for `read_log`."""
+    from curiograph.human.data.log_reader import read_log
 
-    Raise FileFormatError for a node that is not in the graph, unless `lenient` or `keep_unknown`.
-    """
-    from curiograph.human.data.trajectory_file import read_trajectories
-
-    header = False if no_header else None
-    keep = table.pop("keep", None) or ()
-    walks = read_trajectories(path, graph=graph, lenient=lenient, header=header, keep=keep, **table).walks
-    check_nodes(walks, graph, path, lenient or keep_unknown)
-    return walks
+    return read_log(path, **table)
 
 
-def read_similarity(path: Path, graph: Graph, quiet: bool, *, lenient: bool) -> Similarity:
+def read_similarity(path: Path, graph: Graph, quiet: bool) -> Similarity:
     """Read texts about nodes from a file, and compare the nodes by them; print how many nodes have none."""
     from curiograph.graph.similarity import Similarity
-    from curiograph.human.data.texts import read_text_rows
+    from curiograph.human.data.texts import read_texts
 
-    texts, skipped = read_text_rows(path, graph, lenient=lenient)
-    if len(texts) < graph.num_nodes or skipped:
-        left_out = f"; rows left out: {skipped}" if skipped else ""
-        print_remark(f"{path}: {len(texts):,} of {graph.num_nodes:,} nodes have a text{left_out}", quiet)
+    texts = read_texts(path, graph)
+    if len(texts) < graph.num_nodes:
+        print_remark(f"{path}: {len(texts):,} of {graph.num_nodes:,} nodes have a text", quiet)
     return Similarity.from_texts(graph, texts)
 
 
-def read_histories(path: Path, graph: Graph, quiet: bool, *, lenient: bool, **table: Any) -> Trajectories:
-    """Read histories as walks on a graph; those without a node of the graph are left out if `lenient`."""
-    people = read_people(path, graph, lenient=lenient, **table).on(graph)
+def read_histories(path: Path, graph: Graph, quiet: bool, *, strict: bool = False, **table: Any) -> Trajectories:
+    """Read histories as walks on a graph; those without a node of the graph are left out."""
+    people = read_people(path, **table).on(graph, strict=strict)
     show_skipped(people.skipped, quiet)
-    kept = people.at_least(1)
+    kept = people[people.lengths > 0]
     if not len(kept):
-        raise FileFormatError(
-            f"{_show_path(path)}: none of the {len(people)} histories has a node of the graph; check the labels."
-        )
+        raise FileFormatError(f"{path}: none of the {len(people)} histories has a node of the graph; check the labels.")
     return kept
-
-
-def check_nodes(walks: Trajectories, graph: Graph, path: str | Path, lenient: bool) -> None:
-    """Raise FileFormatError with the line of the first node that is not in the graph, unless `lenient`."""
-    from curiograph.graph.label_reader import LabelReader as GraphLabelReader
-    from curiograph.human.data.line_reader import STDIN
-    from curiograph.human.data.trajectory_file import find_line
-
-    if lenient:
-        return
-    positions = GraphLabelReader(graph).match_names(walks.names, walks.nodes, strict=False)
-    outside = walks.nodes[positions[walks.nodes] < 0]
-    if not len(outside):
-        return
-    label = walks.names[int(outside[0])]
-    file = Path(path)
-    line = None
-    if file != STDIN and file.is_file() and file.suffix.lower() != ".npz":
-        line = find_line(file, label)
-    place = _show_path(file) if line is None else f"{path}, line {line}"
-    try:
-        graph.position(label)
-    except UnknownNodeError as error:
-        raise FileFormatError(f"{place}: {error} Give --lenient to drop such visits.") from None
-
-
-def _show_path(path: Path) -> str:
-    from curiograph.human.data.line_reader import describe_path
-
-    return str(describe_path(path))
 
 
 def show_skipped(skipped: Skipped, quiet: bool) -> None:
@@ -284,7 +233,7 @@ def read_walk_file(path: Path) -> list[str]:
     text = sys.stdin.read() if str(path) == "-" else read_text(path)
     labels = [line.strip() for line in text.split("\n") if line.strip()]
     if not labels:
-        raise WalkError(f"{_show_path(path)}: contains no labels; write one label per line.")
+        raise WalkError(f"{path}: contains no labels; write one label per line.")
     return labels
 
 
@@ -301,13 +250,6 @@ class LabelReader:
     def walk(self, text: str) -> list[Hashable]:
         """Labels between commas; one that contains a comma is in double quotes."""
         return [self.label(value) for value in split_labels(text)]
-
-    def known_walk(self, values: Sequence[str], lenient: bool) -> list[Hashable]:
-        """Labels of values; if `lenient`, a value that is not a node stays as it is."""
-        if not lenient:
-            return [self.label(value) for value in values]
-        found = [(value, self._reader.find(value)) for value in values]
-        return [value if position is None else self._graph.label(position) for value, position in found]
 
 
 def split_labels(text: str) -> list[str]:

@@ -64,7 +64,7 @@ def predict(
         typer.Option(help="Minimum number of users per item; knn attaches items with fewer by few links.", min=1),
     ] = None,
     user_items: Annotated[
-        int | None, typer.Option(help="Minimum number of items per user, for highest and nearest.", min=1)
+        int | None, typer.Option(help="Minimum number of items per user, for highest.", min=1)
     ] = None,
     igt: Annotated[
         str | None,
@@ -83,8 +83,6 @@ def predict(
     time: options.TimeColumn = None,
     session: options.SessionColumn = None,
     session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
     seed: options.Seed = 0,
     out: options.Out = None,
     json: options.Json = False,
@@ -95,7 +93,7 @@ def predict(
 
     [bold]curiograph predict wikispeedia --from data --run runs/wikispeedia[/bold]
     """
-    from curiograph.human.data.load import load_dataset
+    from curiograph.human.data.datasets import load_dataset
     from curiograph.human.prediction.predict import FULL, QUICK
     from curiograph.human.prediction.predict import predict as predict_choices
     from curiograph.human.prediction.protocol import get_recipe
@@ -108,12 +106,9 @@ def predict(
     if (igt is None) != (cpt is None):
         raise SettingError("give agents for both, --igt and --cpt, or for none of them.")
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    header = False if no_header else None
-    given_table = {name: value for name, value in (table | {"header": header}).items() if value is not None}
-    dataset = load_dataset(data, source, lenient=lenient, **given_table)
+    dataset = load_dataset(data, source, **table)
     if graph is not None:
         g = options.open_graph(graph, directed)
-        options.check_nodes(dataset.walks, g, data, lenient)
         dataset = replace(dataset, graph=g, walks=dataset.walks.on(g))
     options.show_skipped(dataset.skipped, quiet)
     given = {

@@ -68,8 +68,6 @@ def profile(
     session: options.SessionColumn = None,
     keep: options.Keep = None,
     session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
     directed: options.Directed = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
@@ -97,13 +95,13 @@ def profile(
     if block is not None and block != 0:
         check_integer("--block", block, 3, "clustering needs blocks of 3 nodes or more, or 0 for whole walks")
     g = options.open_graph(graph, directed)
-    similarity = None if texts is None else options.read_similarity(texts, g, quiet, lenient=lenient)
+    similarity = None if texts is None else options.read_similarity(texts, g, quiet)
     kept = list(dict.fromkeys([*(keep or []), *([] if group is None else [group])]))
     columns: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=kept, **columns)
+    people = options.read_people(walks, keep=kept, **columns)
     with show_progress(quiet) as progress:
         parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
-        settings: Any = {"measures": measures or None, "similarity": similarity, "lenient": lenient}
+        settings: Any = {"measures": measures or None, "similarity": similarity, "lenient": True}
         found = profile_walks(g, people, progress=progress, **settings, **parallel)
     options.show_skipped(found.skipped, quiet)
     skipped = found.skipped.to_dict()

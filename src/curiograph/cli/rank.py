@@ -52,8 +52,6 @@ def rank(
     time: options.TimeColumn = None,
     session: options.SessionColumn = None,
     session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
     directed: options.Directed = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
@@ -92,15 +90,15 @@ def rank(
     elif histories is None and (engine, workers, address, run) != ("local", None, None, None):
         raise SettingError("--engine, --workers, --address and --run are for many histories: --histories FILE.")
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    if histories is None and (any(table.values()) or no_header or lenient):
-        raise SettingError("options of tables, such as --user and --lenient, are for --histories FILE.")
+    if histories is None and any(table.values()):
+        raise SettingError("options of tables, such as --user, are for --histories FILE.")
     check_folder(run, "--run")
     g = options.open_graph(graph, directed)
     people: Trajectories | None = None
     labels: Any = None if history is None else options.LabelReader(g).walk(history)
     if histories is not None:
-        people = options.read_histories(histories, g, quiet, lenient=lenient, no_header=no_header, **table)
-        labels = [people.labels(number) for number in range(len(people))]
+        people = options.read_histories(histories, g, quiet, **table)
+        labels = list(people)
     weights = None if history_weights is None else options.parse_numbers("--history-weights", history_weights)
     columns = ["rank", "node", "score"]
     summary: dict[str, Any]

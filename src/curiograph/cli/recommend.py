@@ -88,8 +88,6 @@ def recommend(
     time: options.TimeColumn = None,
     session: options.SessionColumn = None,
     session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
     directed: options.Directed = False,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -118,8 +116,8 @@ def recommend(
     candidate_set = check_candidate_set(candidates)
     check_integer("-k", k, 1, "ask for 1 recommendation or more")
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    if histories is None and (any(table.values()) or no_header or lenient):
-        raise SettingError("options of tables, such as --user and --lenient, are for --histories FILE.")
+    if histories is None and any(table.values()):
+        raise SettingError("options of tables, such as --user, are for --histories FILE.")
     if (by, igt_agent, cpt_agent) == ("mixture", "greedy", "greedy"):
         options.compile_kernels(graph, "recommend")
     g = options.open_graph(graph, directed)
@@ -134,12 +132,13 @@ def recommend(
     users: list[list[Any]] = [] if history is None else [options.split_labels(history) if history.strip() else []]
     if history is not None and unknown == "error":
         users = [LabelReader(g).walk(users[0])]
-    if histories is not None and (unknown == "error" or lenient):
-        people = options.read_histories(histories, g, quiet, lenient=lenient, no_header=no_header, **table)
+    if histories is not None and unknown == "error":
+        people = options.read_histories(histories, g, quiet, strict=True, **table)
     elif histories is not None:
-        people = options.read_people(histories, g, lenient=False, no_header=no_header, keep_unknown=True, **table)
+        people = options.read_people(histories, **table)
+        options.show_skipped(people.skipped, quiet)
     if people is not None:
-        users = [people.labels(number) for number in range(len(people))]
+        users = list(people)
     recommender = Recommender(g, _create_ranker(by, weights, igt_agent, cpt_agent, alpha, p_g, walks, seed))
     if parts is not None and by == "pagerank":
         raise SettingError("--parts stores what curious walkers compute; --by pagerank has none.")

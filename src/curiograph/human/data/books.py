@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -15,7 +17,6 @@ from curiograph.human.trajectories import Trajectories
 
 FILES = tuple(f"{name}{suffix}" for name in ("ratings_Books.csv", "Books.csv", "Books.jsonl") for suffix in ("", ".gz"))
 """Names of the files that are read, each plain or gzipped."""
-_CHUNK = 65_536  # reviews that are parsed together
 
 
 def find_books(folder: Path) -> Path | None:
@@ -36,11 +37,15 @@ def read_books(path: Path) -> Trajectories:
         )
     source = TextSource(file)
     if ".jsonl" in file.suffixes:
-        names = ["user_id", "parent_asin", "timestamp"]
-        with wrap_parse_errors(file, "JSON lines"), source.open() as stream:
-            chunks = pd.read_json(stream, lines=True, dtype=False, convert_dates=False, chunksize=_CHUNK)
-            frame = pd.concat([chunk.reindex(columns=names) for chunk in chunks])
+        with wrap_parse_errors(file, "JSON lines"):
+            reviews = [json.loads(line, object_hook=_get_event) for _, line in source.lines()]
+            frame = pd.DataFrame(reviews, columns=["user", "item", "time"])
         return Trajectories.from_frame(frame)
     if guess("user", next(source.lines(), (0, ""))[1].split(",")):
         return read_log(file)
     return read_events(source, ["user", "item", "rating", "time"], {"user": 0, "item": 1, "time": 3})
+
+
+def _get_event(review: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Return user, item and time of a review."""
+    return review.get("user_id"), review.get("parent_asin") or review.get("asin"), review.get("timestamp")

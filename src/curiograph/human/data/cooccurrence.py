@@ -169,7 +169,7 @@ def _link_nearest(
     numbers = np.full(len(walks.names), -1, np.int64)
     numbers[visited[by_label]] = np.arange(size)
     users, items = _list_latest_items(walks, numbers, size)
-    by_user = scipy.sparse.csr_array((np.ones(len(users), bool), (users, items)))
+    by_user = scipy.sparse.csr_array((np.ones(len(users), bool), (users, items)), (users.max(initial=-1) + 1, size))
     by_item = by_user.T.tocsr()
     num_users = np.diff(by_item.indptr)
     supported = num_users >= fewest

@@ -280,7 +280,8 @@ def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = n
             bar: Any = _DownloadBar(progress)
             archive = pooch.retrieve(source.url, known_hash, fname=file, path=folder, progressbar=bar)
             if not file.endswith(".csv"):
-                shutil.unpack_archive(archive, folder, **({} if file.endswith(".zip") else {"filter": "data"}))
+                safely: Any = {} if file.endswith(".zip") else {"filter": "data"}
+                shutil.unpack_archive(archive, folder, **safely)
             places = _find_places(Path(folder), source.kind)
             if not places:
                 raise FileFormatError(f"{source.url}: contains no {source.kind}.")

@@ -108,7 +108,9 @@ def arrange_events(
     rows = np.flatnonzero(reason == 0)
     times = times[rows]
     users, user_names = _renumber(*labels["user"], rows)
-    sessions, session_names = _renumber(*labels["session"], rows) if "session" in labels else (np.zeros(len(rows)), [])
+    sessions, session_names = np.zeros(len(rows), np.int64), []
+    if "session" in labels:
+        sessions, session_names = _renumber(*labels["session"], rows)
     user_columns = {}
     for name, place in keep.items():
         values = _renumber(*_number_labels(table.iloc[:, place]), rows)

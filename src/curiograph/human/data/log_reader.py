@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 import warnings
 from collections.abc import Sequence
@@ -20,9 +21,9 @@ from curiograph.human.data.events import arrange_events, parse_times
 from curiograph.human.data.text_source import TextSource
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value, shorten_text
-from curiograph.skipped import Problem
+from curiograph.skipped import MAX_SHOWN, Problem
 
-_TOO_LONG = re.compile(r"line (\d+): expected (\d+) fields, saw (\d+)")
+_TOO_LONG = re.compile(r"expected (\d+) fields, saw (\d+)")  # in a warning of pandas
 
 
 def read_log(
@@ -130,24 +131,26 @@ def read_events(
     except pd.errors.ParserError as error:
         raise FileFormatError(f"{source.name}: cannot be read as a table ({shorten_text(error, 200)}).") from None
     too_long = [found.groups() for warning in caught for found in _TOO_LONG.finditer(str(warning.message))]
-    problems: list[Problem] = [
-        ("wrong number of columns", f"{source.name}, line {line}: has {fields} columns, not {len(titles)}")
-        for line, _, fields in too_long
-    ]
-    most = int(too_long[0][1]) if too_long else None
+    most = int(too_long[0][0]) if too_long else math.inf
 
-    def locate(row: int) -> str:
+    def locate(row: int, *, is_too_long: bool = False) -> str:
+        """Return the place of a row, which may span several lines, among those that pandas read or did not."""
         with source.open() as stream:
             lines = islice(io.TextIOWrapper(stream, "utf-8", errors="replace", newline=""), start, None)
             reader = csv.reader(lines, delimiter=separator, quoting=quoting, skipinitialspace=True)
-            end = 0
-            for fields in reader:  # a row may span several lines
+            begin = end = 0
+            for fields in reader:
                 begin, end = end + 1, reader.line_num
-                row -= ",".join(fields).strip() != "" and (most is None or len(fields) <= most)
+                row -= ",".join(fields).strip() != "" and (len(fields) > most) == is_too_long
                 if row < 0:
                     break
         return f"{source.name}, line {start + begin}"
 
+    problems: list[Problem] = [
+        ("wrong number of columns", f"{locate(row, is_too_long=True)}: has {fields} columns, not {len(titles)}")
+        for row, (_, fields) in enumerate(too_long[:MAX_SHOWN])
+    ]
+    problems += [("wrong number of columns", "")] * (len(too_long) - len(problems))
     return arrange_events(table, titles, columns, keep or {}, chosen or {}, session_gap, source.name, locate, problems)
 
 

@@ -30,7 +30,7 @@ class TextSource:
         is_stdin = str(path) == "-"
         self.name = "stdin" if is_stdin else str(path)
         """Name of the file for messages."""
-        self._data = sys.stdin.buffer.read() if is_stdin else None
+        self._data: bytes = sys.stdin.buffer.read() if is_stdin else b""
         self._path = None if is_stdin else check_file(path)
         with self.open() as stream:
             head = stream.read(4096)
