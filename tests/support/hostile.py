@@ -229,9 +229,6 @@ _LINKS = "# links\nA\tB%20b\nB%20b\t%C3%89ire\n%C3%89ire\tA\n"
 _GAMES = "# games\nann\t1297\t88\tA;B%20b;<;B%20b;%C3%89ire\tNULL\nNULL\tNULL\t3\tA;B%20b\t3\n"
 _RATINGS = "userId,movieId,rating,timestamp\n1,10,4.0,964\n1,20,3.5,965\n2,10,5,1\n"
 _TITLES = 'movieId,title,genres\n10,"Emma, again (1996)",Drama\n20,Heat,Crime\n'
-_REVIEWS = (
-    '{"user_id": "ann", "parent_asin": "B1", "timestamp": 3}\n{"user_id": "ann", "asin": "B2", "timestamp": 4.5}\n'
-)
 _CLICKS = "ID,TimeOrder,SourceName,TargetName\n1,1,,a\n1,2,a,b\n1,3,NA,c\n2,1,a,b\n"
 _INTERACTIONS = "user_id:token\titem_id:token\tsession_id:token\ttimestamp:float\n1\ta\ts\t2.5\n2\tb\ts\t1\n"
 _EVENTS = "user,page,time\nann,b,2\nann,a,1\nbob,c,1e3\n"
@@ -281,7 +278,6 @@ READERS = {
     "titles-1m": _movielens("movies.dat", "10::Emma (1996)::Drama\n", ("ratings.dat", "1::10::4::964\n")),
     "books": Reader("Books.csv", _texts("ann,B1,5,1\nann,B2,4,2\n", "user_id,parent_asin,rating,timestamp\na,B,1,2\n"),
                     lambda path: sound_walks(read_books(path))),
-    "reviews": Reader("Books.jsonl", _texts(_REVIEWS), lambda path: sound_walks(read_books(path))),
     "agent": Reader("agent.safetensors", _agents, sound_agent),
     "parts": Reader("parts.safetensors", _parts, _load_parts),
     "checkpoint": Reader("checkpoint.safetensors", _checkpoints, _load_checkpoint),

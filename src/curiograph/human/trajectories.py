@@ -157,9 +157,19 @@ class Trajectories(Table):
         >>> walks.user(0), walks[0]
         ('ann', ['a', 'b'])
         """
-        from curiograph.human.data.events import arrange_frame
+        import pandas as pd
 
-        return arrange_frame(frame, {"user": user, "item": item, "time": time, "session": session}, keep, session_gap)
+        from curiograph.human.data.event_columns import find_columns
+        from curiograph.human.data.events import arrange_events
+
+        frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+        if not isinstance(frame, pd.DataFrame):
+            raise WalkError(
+                f"the frame is {quote_value(frame)}; give a data frame of pandas or polars, and lists of walks to "
+                "Trajectories.from_walks."
+            )
+        chosen = {"user": user, "item": item, "time": time, "session": session}
+        return arrange_events(frame, find_columns(list(frame.columns), chosen, keep, session_gap))
 
     @classmethod
     def from_arrays(

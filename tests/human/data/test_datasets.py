@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-import json
 import os
 import tarfile
 import threading
@@ -85,14 +84,9 @@ def test_ratings_without_a_header(tmp_path):
 
 # ---- Amazon Books ---------------------------------------------------------------------------------------------------
 
-REVIEWS = [("ann", "parent_asin", "0002", 1001), ("bob", "asin", "0001", 7), ("ann", "parent_asin", "0001", 1000)]
 LAYOUTS = {
     "ratings_Books.csv": BOOKS,
     "Books.csv": "user_id,parent_asin,rating,timestamp\nann,0002,5.0,1001\nbob,0001,5.0,7\nann,0001,4.0,1000\n",
-    "Books.jsonl": "".join(
-        json.dumps({"user_id": user, key: item, "timestamp": time, "text": "a\tb,c"}) + "\n"
-        for user, key, item, time in REVIEWS
-    ),
 }
 
 
@@ -104,12 +98,6 @@ def test_layouts_of_books(tmp_path, name, packed):
     for data in (load_dataset(file), load_dataset(tmp_path), load_dataset("books", tmp_path)):
         assert list(data.walks) == [["0001", "0002"], ["0001"]]
         assert list(data.walks.user_names) == ["ann", "bob"]
-
-
-def test_bad_reviews(tmp_path):
-    write_files(tmp_path, {"Books.jsonl": LAYOUTS["Books.jsonl"] + "{\n"})
-    with pytest.raises(FileFormatError, match=r"Books\.jsonl"):
-        load_dataset(tmp_path)
 
 
 # ---- finding datasets -----------------------------------------------------------------------------------------------

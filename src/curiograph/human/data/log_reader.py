@@ -8,6 +8,7 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,7 @@ import pandas as pd
 
 from curiograph.errors import FileFormatError, SettingError
 from curiograph.files import PathLike
-from curiograph.human.data.event_columns import EXPECTED, find_columns, guess
+from curiograph.human.data.event_columns import EXPECTED, EventColumns, find_columns, guess
 from curiograph.human.data.events import arrange_events, parse_times
 from curiograph.human.data.text_source import TextSource
 from curiograph.human.trajectories import Trajectories
@@ -79,11 +80,10 @@ def read_log(
     separator = next((mark for mark in "\t;" if mark in head), ",")
     is_quoted = separator != "\t" or all(title.strip().startswith('"') for title in head.split("\t"))
     titles = next(csv.reader([head], delimiter=separator, skipinitialspace=True)) if is_quoted else head.split("\t")
-    is_table = any(chosen.values()) or bool(keep) or sum(bool(guess(r, titles)) for r in ("user", "item", "time")) > 1
-    if is_table:
+    if any(chosen.values()) or keep or sum(bool(guess(role, titles)) for role in ("user", "item", "time")) > 1:
         where = f"{source.name}, line {line}: the header {quote_value(head)}"
-        columns, kept = find_columns(titles, chosen, keep, where)
-        return read_events(source, titles, columns, kept, chosen, session_gap, separator, line, is_quoted=is_quoted)
+        columns = find_columns(titles, chosen, keep, session_gap, where)
+        return read_events(source, columns, len(titles), separator, line, is_quoted=is_quoted)
     if session_gap is not None:
         raise SettingError(
             f"{source.name} is not a table of events, so that session_gap = {quote_value(session_gap)} has no meaning; "
@@ -94,20 +94,18 @@ def read_log(
 
 def read_events(
     source: TextSource,
-    titles: Sequence[str],
-    columns: dict[str, int],
-    keep: dict[str, int] | None = None,
-    chosen: dict[str, str | None] | None = None,
-    session_gap: Any = None,
+    columns: EventColumns,
+    width: int,
     separator: str = ",",
     start: int = 0,
     *,
     is_quoted: bool = True,
 ) -> Trajectories:
-    """Return the walks of the table below the first `start` lines; the other arguments are as for `arrange_events`."""
+    """Return the walks of the table of `width` columns below the first `start` lines."""
     quoting: Any = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
-    types: Any = dict.fromkeys(range(len(titles) + 1), str)
-    types.pop(columns.get("time"), None)  # numbers are parsed at once
+    types: Any = dict.fromkeys(range(width + 1), str)
+    types.pop(columns.roles.get("time"), None)  # numbers are parsed at once
+    names = range(width + 1)  # one more, for fields beyond the last title
     try:
         with source.open() as stream, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -115,7 +113,7 @@ def read_events(
                 stream,
                 sep=separator,
                 header=None,
-                names=range(len(titles) + 1),  # one more, for fields beyond the last title
+                names=names,
                 index_col=False,
                 dtype=types,
                 skiprows=start,
@@ -127,7 +125,7 @@ def read_events(
                 float_precision="round_trip",
             )
     except pd.errors.EmptyDataError:
-        table = pd.DataFrame(columns=range(len(titles) + 1), dtype=str)
+        table = pd.DataFrame(columns=names, dtype=str)
     except pd.errors.ParserError as error:
         raise FileFormatError(f"{source.name}: cannot be read as a table ({shorten_text(error, 200)}).") from None
     too_long = [found.groups() for warning in caught for found in _TOO_LONG.finditer(str(warning.message))]
@@ -146,12 +144,12 @@ def read_events(
                     break
         return f"{source.name}, line {start + begin}"
 
-    problems: list[Problem] = [
-        ("wrong number of columns", f"{locate(row, is_too_long=True)}: has {fields} columns, not {len(titles)}")
-        for row, (_, fields) in enumerate(too_long[:MAX_SHOWN])
-    ]
-    problems += [("wrong number of columns", "")] * (len(too_long) - len(problems))
-    return arrange_events(table, titles, columns, keep or {}, chosen or {}, session_gap, source.name, locate, problems)
+    reason = "wrong number of columns"
+    problems: list[Problem] = [(reason, "")] * len(too_long)
+    for row, (_, fields) in enumerate(too_long[:MAX_SHOWN]):
+        problems[row] = reason, f"{locate(row, is_too_long=True)}: {reason} ({fields}, not {width})"
+    columns = replace(columns, roles={**columns.roles, "extra": width})
+    return arrange_events(table, columns, source.name, locate, problems)
 
 
 def _read_walks(source: TextSource) -> Trajectories:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from curiograph.errors import FileFormatError
 from curiograph.graph.labels import ListLabels
+from curiograph.human.data.event_columns import EventColumns
 from curiograph.human.data.log_reader import read_events, read_log
 from curiograph.human.data.text_source import TextSource
 from curiograph.human.trajectories import Trajectories
@@ -39,11 +40,9 @@ def read_movielens(path: Path) -> Trajectories:
     if file.name == "ratings.csv":
         walks = read_log(file, user="userId", item="movieId", time="timestamp")
     elif file.name == "u.data":
-        titles = ["user", "item", "rating", "time"]
-        walks = read_events(TextSource(file), titles, {"user": 0, "item": 1, "time": 3}, separator="\t")
+        walks = read_events(TextSource(file), EventColumns({"user": 0, "item": 1, "time": 3}), 4, "\t")
     else:  # fields are separated by ::
-        titles = ["user", "", "item", "", "rating", "", "time"]
-        walks = read_events(TextSource(file), titles, {"user": 0, "item": 2, "time": 6}, separator=":")
+        walks = read_events(TextSource(file), EventColumns({"user": 0, "item": 2, "time": 6}), 7, ":")
     titles_file = file.with_name(LAYOUTS[file.name][0])
     if not titles_file.is_file():
         return walks
