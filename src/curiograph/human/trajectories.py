@@ -309,24 +309,31 @@ class Trajectories(Table):
             user_columns={name: [values[place] for place in places] for name, values in self.user_columns.items()},
         )
 
-    def cut(self, nodes: int) -> Trajectories:
-        """Return the first `nodes` distinct nodes of the walks that visit as many, without their revisits.
+    def drop_revisits(self) -> Trajectories:
+        """Return the walks with the first visit of each node alone.
 
-        Walks of equal length can be compared; the others are left out and counted in `skipped`.
+        >>> list(Trajectories.from_walks([["a", "b", "a", "c"]]).drop_revisits())
+        [['a', 'b', 'c']]
+        """
+        walk = np.repeat(np.arange(len(self)), self.lengths)
+        is_first = np.zeros(len(self.nodes), bool)
+        is_first[np.unique(walk * max(len(self.names), 1) + self.nodes, return_index=True)[1]] = True
+        return self.select_visits(is_first)
+
+    def cut(self, nodes: int) -> Trajectories:
+        """Return the first `nodes` distinct nodes of the walks that visit as many, so that walks can be compared.
+
+        Shorter walks are left out and counted in `skipped`.
 
         >>> list(Trajectories.from_walks([["a", "b", "a", "c"], ["a", "b"], ["c", "a", "b"]]).cut(nodes=3))
         [['a', 'b', 'c'], ['c', 'a', 'b']]
         """
         check_integer("nodes", nodes, 1, "give the number of nodes of each walk, 1 or more")
-        walk = np.repeat(np.arange(len(self)), self.lengths)
-        first = np.sort(np.unique(walk * max(len(self.names), 1) + self.nodes, return_index=True)[1])
-        visited = np.bincount(walk[first], minlength=len(self))
-        rank = np.arange(len(first)) - np.repeat(np.cumsum(visited) - visited, visited)
-        kept = np.zeros(len(self.nodes), bool)
-        kept[first[rank < nodes]] = True
-        short = int(np.count_nonzero(visited < nodes))
+        walks = self.drop_revisits()
+        step = np.arange(len(walks.nodes)) - np.repeat(walks.offsets[:-1], walks.lengths)
+        short = int(np.count_nonzero(walks.lengths < nodes))
         dropped = Skipped(count=short, reasons={f"walks of fewer than {nodes} nodes": short} if short else {})
-        return self.select_visits(kept)[visited >= nodes].add_skipped(dropped)
+        return walks.select_visits(step < nodes)[walks.lengths >= nodes].add_skipped(dropped)
 
     def split(self, test: float = 0.3, seed: int = 0, number: int = 0) -> tuple[Trajectories, Trajectories]:
         """Split the walks by user into training walks and test walks.

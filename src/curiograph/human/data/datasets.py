@@ -225,7 +225,8 @@ def _find_places(root: Path, kind: str) -> list[Path]:
         if place := KINDS[kind].find(folder):
             return [place]
     below = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir()) if path.is_dir()]
-    return [place for path in below if (place := KINDS[kind].find(path))]
+    # an interrupted download leaves a hidden folder
+    return [place for path in below if not path.name.startswith(".") and (place := KINDS[kind].find(path))]
 
 
 def _list_roots(folder: PathLike | None) -> list[Path]:
@@ -272,25 +273,21 @@ def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = n
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=root, prefix=".download-") as folder:
-            known_hash = None
+            known_hash, content, file = None, Path(folder, "content"), source.url.rpartition("/")[2]
             if source.kind == "movielens":  # its publisher provides sums
                 sums = Path(pooch.retrieve(f"{source.url}.md5", None, path=folder)).read_text()
-                known_hash = "md5:" + re.findall(r"\b[0-9a-f]{32}\b", sums.lower())[0]
-            file = source.url.rpartition("/")[2]
-            bar: Any = _DownloadBar(progress)
-            archive = pooch.retrieve(source.url, known_hash, fname=file, path=folder, progressbar=bar)
-            if not file.endswith(".csv"):
+                known_hash = "md5:" + "".join(re.findall(r"\b[0-9a-f]{32}\b", sums.lower())[:1])
+            is_archive, bar = not file.endswith(".csv"), _DownloadBar(progress)
+            place = folder if is_archive else content
+            archive = pooch.retrieve(source.url, known_hash, fname=file, path=place, progressbar=bar)
+            if is_archive:
                 safely: Any = {} if file.endswith(".zip") else {"filter": "data"}
-                shutil.unpack_archive(archive, folder, **safely)
-            places = _find_places(Path(folder), source.kind)
-            if not places:
-                raise FileFormatError(f"{source.url}: contains no {source.kind}.")
-            unpacked = places[0] if places[0].is_dir() else places[0].parent
-            os.chmod(unpacked, 0o755)  # a temporary folder is private
-            os.replace(unpacked, target) if unpacked != Path(folder) else shutil.copytree(unpacked, target)
-    except (OSError, ValueError, IndexError, shutil.ReadError) as error:
-        if isinstance(error, FileFormatError):
-            raise
+                shutil.unpack_archive(archive, content, **safely)
+            found = _find_places(content, source.kind)
+            if not found:
+                raise ValueError(f"it contains no {source.kind}")
+            os.replace(found[0] if found[0].is_dir() else found[0].parent, target)
+    except (OSError, ValueError) as error:
         raise FileFormatError(
             f"{source.url}: cannot be downloaded to {root} ({shorten_text(error, 200)}); check the connection and "
             "the folder, or unpack a copy into a folder and set CURIOGRAPH_DATA to it."
