@@ -194,7 +194,7 @@ class Trajectories(Table):
         kept[offsets[:-1][offsets[:-1] < len(nodes)]] = True  # the first visit of every walk
         num_kept = np.concatenate([[0], np.cumsum(kept)])
         if sessions is None or session_names is None:
-            sessions = count_by_user(users)
+            sessions = _count_earlier(users)
             session_names = IntegerLabels(np.arange(1, sessions.max(initial=-1) + 2))
         return cls(
             nodes=freeze_array(nodes[kept].astype(np.int32)),
@@ -389,7 +389,8 @@ class Trajectories(Table):
 
     def renumber(self, positions: NDArray[Any], names: Labels) -> Trajectories:
         """Return the walks over other names, with node i at `positions[i]`; visits of nodes at -1 are left out."""
-        return self._keep_visits(positions[self.nodes], positions[self.nodes] >= 0, names)
+        nodes = positions[self.nodes]
+        return replace(self, nodes=nodes, names=names).select_visits(nodes >= 0)
 
     def select_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
         """Return the walks with some of their visits alone, given a mask of all visits.
@@ -397,22 +398,10 @@ class Trajectories(Table):
         >>> Trajectories.from_walks([["a", "b", "c"]]).select_visits(np.array([True, False, True]))[0]
         ['a', 'c']
         """
-        return self._keep_visits(self.nodes, kept, self.names)
-
-    def _keep_visits(self, nodes: NDArray[Any], kept: NDArray[np.bool_], names: Labels) -> Trajectories:
         num_kept = np.concatenate([[0], np.cumsum(kept)])
-        return Trajectories.from_arrays(
-            nodes=nodes[kept],
-            offsets=num_kept[self.offsets],
-            names=names,
-            times=None if self.times is None else self.times[kept],
-            users=self.users,
-            user_names=self.user_names,
-            sessions=self.sessions,
-            session_names=self.session_names,
-            user_columns=self.user_columns,
-            skipped=self.skipped,
-        )
+        times = None if self.times is None else self.times[kept]
+        changed = {"nodes": self.nodes[kept], "offsets": num_kept[self.offsets], "times": times}
+        return Trajectories.from_arrays(**(vars(self) | changed))
 
     def compact(self) -> Trajectories:
         """Return the same walks over the visited nodes alone, in order of first visit.
@@ -445,18 +434,16 @@ def as_trajectories(walks: Any) -> Trajectories:
     return recorded.sort_by_user()
 
 
-def count_by_user(users: NDArray[Any]) -> Int64:
+def _count_earlier(users: NDArray[Any]) -> Int64:
     """Return for each walk how many earlier walks its user has.
 
-    >>> count_by_user(np.array([3, 1, 3, 3, 1])).tolist()
+    >>> _count_earlier(np.array([3, 1, 3, 3, 1])).tolist()
     [0, 0, 1, 2, 1]
     """
     order = np.argsort(users, kind="stable")
-    is_first = np.ones(len(users), bool)
-    is_first[1:] = users[order][1:] != users[order][:-1]
-    places = np.arange(len(users))
+    first = np.searchsorted(users[order], users[order])
     counts = np.empty(len(users), np.int64)
-    counts[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    counts[order] = np.arange(len(users)) - first
     return counts
 
 

@@ -229,6 +229,9 @@ def _list_latest_items(walks: Trajectories, numbers: Int64, size: int) -> tuple[
 
 def _link_highest(walks: Trajectories, similarity: ItemSimilarity, mean_degree: float, fewest: int) -> Graph:
     """Build the graph of the most similar pairs, reduced to its largest component."""
+    import scipy.sparse
+    from scipy.sparse.csgraph import connected_components
+
     visits = build_incidence(walks, walks.users)
     items = np.flatnonzero(visits.sum(axis=0) >= fewest)
     num_pairs = round(mean_degree * len(items) / 2)
@@ -241,7 +244,10 @@ def _link_highest(walks: Trajectories, similarity: ItemSimilarity, mean_degree: 
         )
     source, target = np.divmod(keys, len(items))
     while True:
-        inside = _find_largest_component(source, target, len(items))
+        shape = (len(items), len(items))
+        links = scipy.sparse.csr_array((np.ones(len(source), np.int8), (source, target)), shape=shape)
+        component = connected_components(links, directed=False)[1]
+        inside = component == np.argmax(np.bincount(component))
         taken = inside[source]
         surplus = int(taken.sum()) - round(mean_degree * int(inside.sum()) / 2)
         if surplus <= 0:
@@ -276,13 +282,3 @@ def _find_highest_pairs(visits: Any, similarity: ItemSimilarity, count: int) -> 
         best = np.lexsort((keys, -scores))[:count]
         scores, keys = scores[best], keys[best]
     return keys
-
-
-def _find_largest_component(source: Int64, target: Int64, size: int) -> NDArray[np.bool_]:
-    """Return the mask of the nodes of the largest component."""
-    import scipy.sparse
-    from scipy.sparse.csgraph import connected_components
-
-    matrix = scipy.sparse.csr_array((np.ones(len(source), np.int8), (source, target)), shape=(size, size))
-    component = connected_components(matrix, directed=False)[1]
-    return np.asarray(component == np.argmax(np.bincount(component)))

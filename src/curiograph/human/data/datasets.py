@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from curiograph.errors import FileFormatError, GraphError, SettingError, UnknownNameError
 from curiograph.files import PathLike, as_path
@@ -46,16 +46,12 @@ class Dataset:
         return self.walks.skipped
 
 
-@dataclass(frozen=True)
-class DatasetKind:
-    """A kind of dataset that can be read."""
+class DatasetKind(NamedTuple):
+    """A kind of dataset: its folder in a folder of datasets, what to read in a folder, and files that can be given."""
 
     folder: str
-    """Name of its folder in a folder of datasets."""
     find: Callable[[Path], Path | None]
-    """Return what to read in a folder, or None if the folder does not contain the dataset."""
     files: tuple[str, ...]
-    """Names of files that can be given in place of the folder."""
 
 
 KINDS = {
@@ -152,13 +148,6 @@ def load_dataset(
     Dataset
         The walks, and the graph if the dataset has one.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such dataset or file.
-    FileFormatError
-        If the dataset is missing, ambiguous or malformed.
-
     Examples
     --------
     >>> load_dataset("wikispedia")
@@ -177,8 +166,7 @@ def load_dataset(
                 f"{release}`, give its folder (folder=DIR, or --from DIR on the command line), or set CURIOGRAPH_DATA."
             )
     elif path.is_dir():
-        places = {kind: _find_places(path, kind) for kind in KINDS}
-        listed = [(kind, place) for kind in KINDS for place in places[kind]]
+        listed = [(kind, place) for kind in KINDS for place in _find_places(path, kind)]
         if len(listed) != 1:
             count = "several datasets" if listed else "no dataset"
             raise FileFormatError(f"{path}: contains {count}; give the folder of one of {', '.join(KINDS)}.")
@@ -306,8 +294,5 @@ class _DownloadBar:
         share = min(1.0, self._received / self.total) if self.total else None
         self._progress(f"{self._received / 1e6:.1f} MB", share)
 
-    def reset(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
+    def reset(self) -> None: ...
+    def close(self) -> None: ...
