@@ -21,7 +21,7 @@ with open(folder / "log.csv", "w", newline="") as file:
         log.writerows([f"reader {reader}", page, minute] for minute, page in enumerate(walk.nodes))
 
 links = cg.Graph.from_edges([(str(a), str(b)) for a, b in links.to_networkx().edges])  # labels in a log are strings
-walks = cg.human.read_trajectories(folder / "log.csv").walks.on(links)
+walks = cg.human.read_log(folder / "log.csv").on(links)
 print(walks)
 
 found = cg.human.compare_growth(links, walks, nulls=["random-walk", "unbiased"], steps=10, replicates=5)

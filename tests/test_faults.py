@@ -15,8 +15,7 @@ import pytest
 
 import curiograph
 from curiograph import kernels
-from curiograph.errors import SettingError
-from curiograph.human.data import load
+from curiograph.human.data import datasets
 
 SOURCES = Path(curiograph.__file__).parents[1]
 
@@ -54,7 +53,6 @@ from curiograph.agents.pretrained import save_agent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.cli.main import main
 from curiograph.graph.io.write import write_graph
-from curiograph.human.trajectories import Trajectories
 from curiograph.training.checkpoint import save_checkpoint
 from support.hostile import recommender
 
@@ -85,7 +83,6 @@ def program(*arguments):
 large = cg.generate("er", nodes=60, seed=0)
 small = cg.Graph.from_edges([(0, 1)])
 facts = {"finished": False, "best": 0.0, "best_step": 0, "stale": 0, "seconds": 0.0}
-walks = lambda count: Trajectories.from_walks([[str(i * i % 997) for i in range(count)]])
 works = {f"g{end}": (lambda path: write_graph(small, path), lambda path: write_graph(large, path))
          for end in (".npz", ".tsv", ".csv", ".graphml", ".gml", ".json")}
 works |= {
@@ -93,7 +90,6 @@ works |= {
     "c.safetensors": (lambda path: save_checkpoint(path, {"a": np.zeros(1)}, facts),
                       lambda path: save_checkpoint(path, {"a": np.zeros(9999)}, facts)),
     "p.safetensors": (lambda path: parts(path, ["music"]), lambda path: parts(path, cg.toys.library().labels)),
-    "t.npz": (lambda path: walks(3).save(path), lambda path: walks(5000).save(path)),
     "out.json": (lambda path: path.write_text("{}"),
                  lambda path: program("explore", "toy:library", "--agent", "max-degree", "--out", path)),
     "l.tsv": (lambda path: write_graph(small, path), lambda path: program("convert", "toy:library", path)),
@@ -243,13 +239,8 @@ def test_user_without_home_folder(monkeypatch, tmp_path, run):
     with pytest.warns(UserWarning, match="cannot write its kernel cache"):
         assert kernels.jit.get_cache_folder.__wrapped__() is None
     kernels.jit._warn_not_writable.cache_clear()
-    with pytest.raises(SettingError, match="no home folder"):
-        load.get_cache_folder()
-    refused = run("explore", "wikispeedia")
-    assert (refused.code, refused.err.count("\n")) == (2, 1)
-    assert "no home folder" in refused.err
     monkeypatch.setenv("CURIOGRAPH_DATA", str(tmp_path))
-    assert load.find_dataset("wikispeedia") is None
+    assert datasets.find_dataset("wikispeedia") is None
     assert list(tmp_path.iterdir()) == []
 
 

@@ -38,8 +38,6 @@ def results() -> dict:
         "score": cg.correlate_growth(growths, {user: n for n, user in enumerate(dict.fromkeys(growths.users))}),
         "motives": motives,
         "weights": motives.weights,
-        "returns": cg.human.measure_returns(people),
-        "levy": cg.human.fit_levy_walks(graph, people),
         "null models": cg.human.compare_growth(graph, people, nulls=["shuffled"], steps=5),
         "recommendations": cg.recommend(graph, names[:2], k=3),
         "evaluation": cg.evaluate("random", [graph, graph], steps=5, episodes=40),
@@ -49,7 +47,7 @@ def results() -> dict:
 
 
 NAMES = ["graph", "walk", "growth", "growths", "survival", "groups", "score", "motives", "weights",
-         "returns", "levy", "null models",
+         "null models",
          "recommendations", "evaluation", "outcome", "prediction"]  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,8 @@ OUTSIDE = "outside the graph"
 """Reason of visits whose node is not in the graph."""
 MAX_SHOWN = 3
 """Number of dropped rows that a record describes."""
+Problem = tuple[str, str]
+"""The reason why a row was dropped, by which it is counted, and its file, line and problem."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,12 @@ class Skipped:
     """Number of dropped rows and visits by reason; the numbers sum to `count`."""
     repeats: int = 0
     """Number of visits merged with the visit before because they are of the same node; they are not in `count`."""
+
+    @classmethod
+    def count_problems(cls, problems: Sequence[Problem]) -> Skipped:
+        """Count dropped rows by reason, and describe the first ones."""
+        reasons = Counter(reason for reason, _ in problems)
+        return cls(len(problems), tuple(text for _, text in problems[:MAX_SHOWN]), dict(reasons))
 
     def __add__(self, other: Skipped) -> Skipped:
         names = dict.fromkeys([*self.reasons, *other.reasons])

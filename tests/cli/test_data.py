@@ -17,7 +17,6 @@ def isolate(monkeypatch, tmp_path):
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
     (tmp_path / "data").mkdir()
-    (tmp_path / "ratings_Books.csv").write_text("ann,x,,1\n")
 
 
 def test_list(run, tmp_path):
@@ -33,32 +32,26 @@ def test_list(run, tmp_path):
     assert "not here" in shown.out
 
 
-def test_get_from_a_copy_then_list(run, tmp_path):
-    done = run("data", "get", "books", "--from", "ratings_Books.csv", "--out", "got.json", "--json")
+def test_get_then_list(run, tmp_path):
     folder = tmp_path / "cache" / "curiograph" / "data" / "amazon-books"
+    folder.mkdir(parents=True)
+    (folder / "ratings_Books.csv").write_text("ann,x,,1\n")
+    done = run("data", "get", "books", "--out", "got.json", "--json")  # it is there already
     assert done.document["folder"] == str(folder)
     assert done.document["files"] == {"ratings_Books.csv": 9}
     assert json.loads((tmp_path / "got.json").read_text()) == done.document
     found = {row["name"]: row["found"] for row in run("data", "list", "--json").document["datasets"]}
     assert found["books"] == str(folder / "ratings_Books.csv")
-    again = run("data", "get", "amazon-books")
+    again = run("data", "get", "amazon-books", "--cache", folder.parent)
     assert f"books is in {folder}; McAuley lab" in again.err
-    assert "ratings_Books.csv" in again.out
+    assert f"set CURIOGRAPH_DATA={folder.parent}" in again.err
     assert run("data", "get", "books", "--quiet").err == ""
-
-
-def test_get_into_another_cache(run, tmp_path):
-    done = run("data", "get", "books", "--from", tmp_path, "--cache", "here")
-    assert "set CURIOGRAPH_DATA=here so that it is found there" in done.err
-    assert (tmp_path / "here" / "amazon-books" / "ratings_Books.csv").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["get", "films"], "there is no dataset 'films' to get; the datasets are wikispeedia, "),
-        (["get", "books", "--from", "none"], "none: there is no such file"),
-        (["get", "books", "--from", "data"], "data: contains no books; looked for ratings_Books.csv"),
         (["get", "books", "--out", "x.png"], "cannot write .png"),
         (["get", "wikispeedia"], "wikispeedia_paths-and-graph.tar.gz: cannot be downloaded"),
         (["list", "--out", "none/x.json"], "does not exist"),

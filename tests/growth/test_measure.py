@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from curiograph.graph.toys import complete, cycle, grid, library
 from curiograph.growth.compute import compute_growth
 from curiograph.growth.measure import concatenate_results, measure_task
 from curiograph.growth.visits import find_visits
-from curiograph.human.data.dataset import Dataset
+from curiograph.human.data.datasets import Dataset
 from curiograph.human.trajectories import Trajectories
 from curiograph.rewards.cpt import CompressibilityTracker
 from oracles.reference import compute_cpt, compute_gudhi_pairs, draw_graph
@@ -328,7 +327,7 @@ def test_trajectories_are_measured_by_label_walk_by_walk():
     assert frame["session"].tolist() == [1] * 6 + [2]
     assert growths[1:].users == ["bob", "ann"]
     assert [walk["session"] for walk in growths.to_dict()["walks"]] == [1, 1, 2]
-    data = Dataset("mine", people, Path("mine.csv"))
+    data = Dataset(people)
     assert cg.measure(graph, data).to_dict() == growths.to_dict()
 
 
@@ -348,7 +347,7 @@ def test_visits_outside_the_graph_are_an_error_or_dropped_and_counted():
     assert growths.skipped.reasons == {"outside the graph": 3, "empty walks": 1}
     assert growths.to_dict()["skipped"]["count"] == 4
     with pytest.raises(cg.WalkError, match="none of the 1 walks visits a node of the graph"):
-        cg.measure(cycle(4), people.rows([1]), lenient=True)
+        cg.measure(cycle(4), people[[1]], lenient=True)
     lists = cg.measure(cycle(4), [[0, 9, 1], [8], [2]], lenient=True)
     assert ([growth.nodes for growth in lists], lists.users) == ([[0, 1], [2]], [0, 2])
     assert cg.measure(cycle(4), [0, 9, 1, 0], lenient=True).outside == 1

@@ -435,7 +435,7 @@ def test_results_do_not_depend_on_the_order_of_the_log(growths, tmp_path):
     for order in (np.arange(len(rows)), rng.permutation(len(rows))):
         file = tmp_path / "log.csv"
         file.write_text("user,session,node,time,group,score\n" + "".join(rows[row] for row in order))
-        walks = cg.human.read_trajectories(file, keep=["group", "score"], graph=growths.graph).walks
+        walks = cg.human.read_log(file, keep=["group", "score"])
         measured = cg.measure(growths.graph, walks.on(growths.graph))
         results = (
             cg.compare_groups(measured, "group", permutations=199),

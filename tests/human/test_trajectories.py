@@ -1,16 +1,16 @@
-"""Trajectories: construction, selection, windows and files."""
+"""Trajectories: construction, selection and windows."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph.errors import FileFormatError, SettingError, UnknownNodeError, WalkError
+from curiograph.errors import SettingError, UnknownNodeError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.human.trajectories import Trajectories
-from support.people import list_labels
 
 WALKS = st.lists(st.lists(st.integers(0, 5), max_size=8), max_size=6)
 
@@ -22,9 +22,9 @@ def merge_repeats(walk):
 @given(WALKS)
 def test_walks_are_kept_without_immediate_repeats(walks):
     found = Trajectories.from_walks(walks, users=[number % 2 for number in range(len(walks))])
-    assert list_labels(found) == [merge_repeats(walk) for walk in walks]
+    assert list(found) == [merge_repeats(walk) for walk in walks]
     assert found.num_users == min(len(walks), 2)
-    assert list_labels(found.compact()) == list_labels(found)
+    assert list(found.compact()) == list(found)
     assert sorted(np.unique(found.compact().nodes)) == list(range(len(found.compact().names)))
 
 
@@ -50,7 +50,7 @@ def test_split_by_user():
     with pytest.raises(SettingError, match="test is 1; give the share"):
         walks.split(1)
     with pytest.raises(WalkError, match="walks of 1 users"):
-        walks.rows([0]).split()
+        walks[[0]].split()
 
 
 def test_walks_on_a_graph():
@@ -63,17 +63,31 @@ def test_walks_on_a_graph():
         walks.on(graph, strict=True)
 
 
-@given(WALKS)
-def test_saved_walks_are_read_back(tmp_path_factory, walks):
-    path = tmp_path_factory.mktemp("saved") / "walks.npz"
-    saved = Trajectories.from_walks(walks)
-    saved.save(path)
-    found = Trajectories.load(path)
-    assert list_labels(found) == list_labels(saved)
-    assert found.users.tolist() == saved.users.tolist()
+@given(WALKS, st.integers(1, 4))
+def test_walks_are_cut_to_equal_length(walks, nodes):
+    distinct = [list(dict.fromkeys(walk)) for walk in walks]
+    found = Trajectories.from_walks(walks).cut(nodes=nodes)
+    assert list(found) == [walk[:nodes] for walk in distinct if len(walk) >= nodes]
+    assert found.skipped.count == sum(len(walk) < nodes for walk in distinct)
 
 
-def test_sessions_and_columns_follow_the_users(tmp_path):
+def test_walks_are_selected():
+    walks = Trajectories.from_walks([["a", "b"], ["c"], ["b", "a"]], users=["ann", "bob", "ann"])
+    assert (walks[-1], walks[np.int64(1)], list(walks)) == (["b", "a"], ["c"], [["a", "b"], ["c"], ["b", "a"]])
+    for which in (slice(1, None), np.array([False, True, True]), [1, 2]):
+        assert list(walks[which]) == [["c"], ["b", "a"]]
+        assert [walks[which].user(number) for number in range(2)] == ["bob", "ann"]
+    with pytest.raises(IndexError):
+        walks[3]
+
+
+def test_notebooks_show_the_visits():
+    shown = Trajectories.from_walks([["a", "<b>"]], users=["ann"])._repr_html_()
+    assert "1 walks by 1 users" in shown
+    assert "&lt;b&gt;" in shown
+
+
+def test_sessions_and_columns_follow_the_users():
     graph = Graph.from_edges([("a", "b"), ("b", "c")])
     walks = Trajectories.from_walks(
         [["a", "x"], ["b"], ["c", "c", "b"]],
@@ -81,40 +95,21 @@ def test_sessions_and_columns_follow_the_users(tmp_path):
         sessions=["mon", "mon", "tue"],
         user_columns={"group": {"ann": 1, "bob": 2}},
     )
-    walks.save(tmp_path / "walks.npz")
-    loaded = Trajectories.load(tmp_path / "walks.npz")
-    for same in (walks, walks.on(graph), walks.compact(), loaded, walks.rows([0, 1, 2])):
+    for same in (walks, walks.on(graph), walks.compact(), walks[[0, 1, 2]]):
         assert [(same.user(i), same.session(i)) for i in range(3)] == [("ann", "mon"), ("bob", "mon"), ("ann", "tue")]
         assert same.user_columns == {"group": [1, 2]}
-    assert walks.rows([2]).session(0) == "tue"
+    assert walks[[2]].session(0) == "tue"
     assert {part.session(len(part) - 1) for part in walks.split(0.5)} == {"mon", "tue"}
     assert walks.skipped.repeats == 1
     assert walks.on(graph).skipped.reasons == {"outside the graph": 1}
-    with pytest.raises(SettingError, match="there are 1 walks but 2 sessions"):
-        Trajectories.from_walks([["a"]], sessions=[1, 2])
+    for unequal in ({"sessions": [1, 2]}, {"users": ["ann", "bob"]}):
+        with pytest.raises(SettingError, match="there are 1 walks but 2"):
+            Trajectories.from_walks([["a"]], **unequal)
 
 
 def test_default_sessions_count_the_walks_of_each_user():
     walks = Trajectories.from_walks([["a"]] * 5, users=["ann", "bob", "ann", "ann", "bob"])
     assert [walks.session(i) for i in range(5)] == [1, 1, 2, 3, 2]
-
-
-def test_files_of_version_1_are_read(tmp_path):
-    def encode(text):
-        return np.frombuffer(text.encode(), np.uint8)
-
-    np.savez(
-        tmp_path / "old.npz",
-        format=np.array("curiograph trajectories 1"),
-        nodes=np.array([0, 1, 1]),
-        offsets=np.array([0, 2, 3]),
-        users=np.array([0, 0]),
-        names=encode('["a", "b"]'),
-        user_names=encode('["ann"]'),
-    )
-    walks = Trajectories.load(tmp_path / "old.npz")
-    assert list_labels(walks) == [["a", "b"], ["b"]]
-    assert [walks.session(i) for i in range(2)] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -126,29 +121,9 @@ def test_files_of_version_1_are_read(tmp_path):
         ([1, 2], "the walk 1 is not a list of labels"),
         ([{"a", "b"}], "is not a list of labels"),
         (7, "the walks are 7"),
+        (pd.DataFrame({"user": ["ann"], "item": ["a"]}), "from_frame"),
     ],
 )
 def test_what_is_not_a_list_of_walks_is_refused(walks, message):
     with pytest.raises(WalkError, match=message):
         Trajectories.from_walks(walks)
-
-
-def test_a_frame_is_not_a_list_of_walks():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"user": ["ann"], "item": ["a"]})
-    with pytest.raises(WalkError, match=r"Trajectories\.from_frame\(frame, user=\.\.\., item=\.\.\.\)"):
-        Trajectories.from_walks(frame)
-
-
-def test_bad_arguments(tmp_path):
-    walks = Trajectories.from_walks([["a", "b"], ["a"]])
-    assert len(walks.at_least(2)) == 1
-    with pytest.raises(SettingError, match="there are 1 walks but 2 users"):
-        Trajectories.from_walks([["a"]], users=["ann", "bob"])
-    with pytest.raises(SettingError, match=r"the name must end in \.npz"):
-        walks.save(tmp_path / "walks.txt")
-    np.savez(
-        tmp_path / "other.npz", format=np.array("other"), nodes=[0], offsets=[0, 1], users=[0], names=[], user_names=[]
-    )
-    with pytest.raises(FileFormatError, match="is not a usable trajectories file"):
-        Trajectories.load(tmp_path / "other.npz")

@@ -24,10 +24,9 @@ from curiograph.agents.horizon import HorizonAgent, HorizonShape
 from curiograph.agents.pretrained import save_agent
 from curiograph.graph.io.write import write_graph
 from curiograph.human.data.books import read_books
-from curiograph.human.data.dataset import Dataset
+from curiograph.human.data.log_reader import read_log as read_people
 from curiograph.human.data.movielens import read_movielens
 from curiograph.human.data.texts import read_texts
-from curiograph.human.data.trajectory_file import read_trajectories
 from curiograph.human.data.wikispeedia import read_wikispeedia
 from curiograph.human.trajectories import Trajectories
 from curiograph.training.checkpoint import load_checkpoint, read_run_file, save_checkpoint
@@ -112,13 +111,7 @@ def sound_walks(walks: Trajectories) -> None:
         assert len(values) == 0 or 0 <= values.min() <= values.max() < len(names)
         assert len(set(names)) == len(names)
     for number in range(min(len(walks), 5)):
-        walks.labels(number)
-
-
-def sound_data(data: Dataset) -> None:
-    sound_walks(data.walks)
-    if data.graph is not None:
-        sound_graph(data.graph)
+        walks[number]
 
 
 def sound_agent(path: Path) -> None:
@@ -171,11 +164,6 @@ def _matrices(folder: Path) -> list[bytes]:
 def _split(folder: Path) -> list[bytes]:
     graph = json.loads(_graphs(".json")(folder)[0])
     return [json.dumps({"train": {"0": graph, "1": graph}, "val": {"a": graph}, "test": {}}).encode()]
-
-
-def _trajectories(folder: Path) -> list[bytes]:
-    Trajectories.from_walks([["a", "b", "c"], ["b", "ü"]], users=["ann", "bob"]).save(folder / "sound.npz")
-    return [(folder / "sound.npz").read_bytes()]
 
 
 def _agents(folder: Path) -> list[bytes]:
@@ -241,9 +229,6 @@ _LINKS = "# links\nA\tB%20b\nB%20b\t%C3%89ire\n%C3%89ire\tA\n"
 _GAMES = "# games\nann\t1297\t88\tA;B%20b;<;B%20b;%C3%89ire\tNULL\nNULL\tNULL\t3\tA;B%20b\t3\n"
 _RATINGS = "userId,movieId,rating,timestamp\n1,10,4.0,964\n1,20,3.5,965\n2,10,5,1\n"
 _TITLES = 'movieId,title,genres\n10,"Emma, again (1996)",Drama\n20,Heat,Crime\n'
-_REVIEWS = (
-    '{"user_id": "ann", "parent_asin": "B1", "timestamp": 3}\n{"user_id": "ann", "asin": "B2", "timestamp": 4.5}\n'
-)
 _CLICKS = "ID,TimeOrder,SourceName,TargetName\n1,1,,a\n1,2,a,b\n1,3,NA,c\n2,1,a,b\n"
 _INTERACTIONS = "user_id:token\titem_id:token\tsession_id:token\ttimestamp:float\n1\ta\ts\t2.5\n2\tb\ts\t1\n"
 _EVENTS = "user,page,time\nann,b,2\nann,a,1\nbob,c,1e3\n"
@@ -256,11 +241,11 @@ _WALKS = "# walks\na;b;c\nb;ü\n"
 def _wikispeedia(file: str, text: str) -> Reader:
     others = {"articles.tsv": _ARTICLES, "links.tsv": _LINKS, "paths_finished.tsv": _GAMES}
     beside = [item for item in others.items() if item[0] != file]
-    return Reader(file, _texts(text), lambda path: sound_data(read_wikispeedia(path.parent)), beside)
+    return Reader(file, _texts(text), lambda path: sound_walks(read_wikispeedia(path.parent)[0]), beside)
 
 
 def _movielens(file: str, text: str, *beside: tuple[str, str]) -> Reader:
-    return Reader(file, _texts(text), lambda path: sound_data(read_movielens(path.parent)), beside)
+    return Reader(file, _texts(text), lambda path: sound_walks(read_movielens(path.parent)), beside)
 
 
 def _graph(ending: str) -> Reader:
@@ -277,24 +262,22 @@ READERS = {
     "gexf": Reader("g.gexf", _gexf, lambda path: sound_graph(cg.read_graph(path))),
     "mat": Reader("g.mat", _matrices, lambda path: sound_graph(cg.read_graph(path))),
     "split": Reader("split.json", _split, lambda path: _each(cg.read_split(path))),
-    "trajectories": Reader("t.npz", _trajectories, lambda path: sound_walks(Trajectories.load(path))),
-    "events": Reader("e.csv", _texts(_EVENTS, _WALKS), lambda path: sound_data(read_trajectories(path, lenient=True))),
-    "knot": Reader("k.csv", _texts(_CLICKS), lambda path: sound_data(read_trajectories(path, lenient=True))),
-    "inter": Reader("e.inter", _texts(_INTERACTIONS), lambda path: sound_data(read_trajectories(path, lenient=True))),
-    "packed": Reader("e.csv.gz", _packed(_EVENTS, _WALKS), lambda path: sound_data(read_trajectories(path))),
+    "events": Reader("e.csv", _texts(_EVENTS, _WALKS), lambda path: sound_walks(read_people(path))),
+    "knot": Reader("k.csv", _texts(_CLICKS), lambda path: sound_walks(read_people(path))),
+    "inter": Reader("e.inter", _texts(_INTERACTIONS), lambda path: sound_walks(read_people(path))),
+    "packed": Reader("e.csv.gz", _packed(_EVENTS, _WALKS), lambda path: sound_walks(read_people(path))),
     "articles": _wikispeedia("articles.tsv", _ARTICLES),
     "links": _wikispeedia("links.tsv", _LINKS),
     "categories": _wikispeedia("categories.tsv", "# categories\nA\tsubject.B.C_D\n%C3%89ire\tsubject.E\n"),
     "games": _wikispeedia("paths_finished.tsv", _GAMES),
     "texts": Reader("texts.tsv", _texts("node\ttext\n0\tred apple\n%31\tpear\n", '0,red\n1,"a, b"\n'),
-                    lambda path: read_texts(path, cg.toys.cycle(4), lenient=True)),
+                    lambda path: read_texts(path, cg.toys.cycle(4))),
     "ratings": _movielens("ratings.csv", _RATINGS, ("movies.csv", _TITLES)),
     "titles": _movielens("movies.csv", _TITLES, ("ratings.csv", _RATINGS)),
     "ratings-100k": _movielens("u.data", "1\t10\t4\t964\n1\t20\t3\t965\n"),
     "titles-1m": _movielens("movies.dat", "10::Emma (1996)::Drama\n", ("ratings.dat", "1::10::4::964\n")),
     "books": Reader("Books.csv", _texts("ann,B1,5,1\nann,B2,4,2\n", "user_id,parent_asin,rating,timestamp\na,B,1,2\n"),
-                    lambda path: sound_data(read_books(path, lenient=True))),
-    "reviews": Reader("Books.jsonl", _texts(_REVIEWS), lambda path: sound_data(read_books(path, lenient=True))),
+                    lambda path: sound_walks(read_books(path))),
     "agent": Reader("agent.safetensors", _agents, sound_agent),
     "parts": Reader("parts.safetensors", _parts, _load_parts),
     "checkpoint": Reader("checkpoint.safetensors", _checkpoints, _load_checkpoint),

@@ -12,7 +12,7 @@ from curiograph.centrality.walkers import simulate_biased_walks
 from curiograph.exploration.mdp import begin
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
-from curiograph.human.data.dataset import Dataset
+from curiograph.human.data.datasets import Dataset
 from curiograph.human.trajectories import Trajectories
 
 
@@ -26,7 +26,7 @@ def walkers(users: int = 40, visits: int = 12, seed: int = 0) -> Dataset:
         while len(walk) < visits:
             walk.append(int(rng.choice(graph.neighbors(walk[-1]))))
         walks.append(walk)
-    return Dataset("walkers", Trajectories.from_walks(walks, graph=graph), Path("walkers"), graph)
+    return Dataset(Trajectories.from_walks(walks, graph=graph), graph, "walkers")
 
 
 def follow_agent(
@@ -62,7 +62,7 @@ def ratings(events: list[tuple[str, str, int]]) -> Dataset:
     by_user: dict[str, list[str]] = {}
     for user, item, _ in events:
         by_user.setdefault(user, []).append(item)
-    return Dataset("ratings", Trajectories.from_walks(by_user.values(), users=list(by_user)), Path("ratings"))
+    return Dataset(Trajectories.from_walks(by_user.values(), users=list(by_user)), name="ratings")
 
 
 def ml_100k(folder: Path, events: list[tuple[str, str, int]]) -> Path:
@@ -80,8 +80,3 @@ def path_graph_walks() -> tuple[Graph, Trajectories]:
     """Return a path graph and two walks on it."""
     graph = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
     return graph, Trajectories.from_walks([["a", "b", "c"], ["d", "c", "b"]], graph=graph)
-
-
-def list_labels(walks: Trajectories) -> list[list[object]]:
-    """Return the labels of every walk."""
-    return [walks.labels(number) for number in range(len(walks))]

@@ -424,7 +424,7 @@ def get_user_values(walks: HasUsers, people: Sequence[Hashable], given: Any, opt
             known = f"the columns are {', '.join(columns)}" if columns else "the walks have no user columns"
             raise UnknownNameError(
                 f"there is no user column {given!r}; {known}. Name it when the log is read, as in "
-                f"read_trajectories(path, keep=[{given!r}])."
+                f"read_log(path, keep=[{given!r}])."
             )
         given = columns[given]
         values = [given.get(user) for user in people]

@@ -4,12 +4,10 @@ from .choices.metrics import choice_ranks as choice_ranks
 from .choices.windows import Windows as Windows
 from .data.cooccurrence import cooccurrence_graph as cooccurrence_graph
 from .data.cooccurrence import core as core
-from .data.coverage import GraphCoverage as GraphCoverage
-from .data.coverage import measure_graph_coverage as measure_graph_coverage
-from .data.dataset import Dataset as Dataset
-from .data.load import load_dataset as load_dataset
+from .data.datasets import Dataset as Dataset
+from .data.datasets import load_dataset as load_dataset
+from .data.log_reader import read_log as read_log
 from .data.texts import read_texts as read_texts
-from .data.trajectory_file import read_trajectories as read_trajectories
 from .motives.hypotheses import hypotheses as hypotheses
 from .motives.results import Motives as Motives
 from .motives.weight_results import MotiveWeights as MotiveWeights
@@ -29,9 +27,4 @@ from .profile.styles import simulate_styles as simulate_styles
 from .recommenders.evaluate import evaluate_recommenders as evaluate_recommenders
 from .recommenders.results import RecommenderEvaluation as RecommenderEvaluation
 from .recommenders.splits import split_log as split_log
-from .returns.levy import LevyWalks as LevyWalks
-from .returns.levy import fit_levy_walks as fit_levy_walks
-from .returns.levy import simulate_levy_walks as simulate_levy_walks
-from .returns.recurrence import Returns as Returns
-from .returns.recurrence import measure_returns as measure_returns
 from .trajectories import Trajectories as Trajectories

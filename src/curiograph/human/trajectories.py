@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import FileFormatError, SettingError, WalkError
-from curiograph.files import PathLike, as_path, check_file, open_atomic, wrap_parse_errors
+from curiograph.errors import SettingError, WalkError
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
@@ -20,27 +18,27 @@ from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels
 from curiograph.growth.tables import sort_users
 from curiograph.human.choices.windows import Windows
 from curiograph.messages import quote_value
+from curiograph.results import Table
 from curiograph.skipped import OUTSIDE, Skipped
 from curiograph.validation import check_integer, check_seed, is_number
 
-_FORMAT = "curiograph trajectories 2"
-_FORMATS = ("curiograph trajectories 1", _FORMAT)  # the first has no sessions and no columns
-_MAX_BYTES = 2**31  # of an unpacked file
 _NOT_WALKS = (str, bytes, Mapping, set, frozenset)  # iterable, but no lists of labels
 
 
-@dataclass(frozen=True, eq=False)
-class Trajectories:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectories(Table):
     """Walks of users over one set of nodes.
 
     A user may have several walks, one per session. Consecutive visits of a walk differ, but it may return to a node
-    later.
+    later. `walks[3]` is the list of labels of a walk; a slice, a mask or a list of numbers selects several walks.
 
     >>> walks = Trajectories.from_walks([["a", "b", "b", "c"], ["c", "a"]], users=["ann", "bob"])
     >>> walks
     Trajectories(2 walks by 2 users, 5 visits of 3 nodes)
-    >>> walks.labels(0), walks.user(0), walks.session(0)
+    >>> walks[0], walks.user(0), walks.session(0)
     (['a', 'b', 'c'], 'ann', 1)
+    >>> walks[1:]
+    Trajectories(1 walks by 1 users, 2 visits of 3 nodes)
     """
 
     nodes: Int32
@@ -128,24 +126,23 @@ class Trajectories:
         session: str | None = None,
         keep: Sequence[str] = (),
         session_gap: Any = None,
-        lenient: bool = False,
     ) -> Trajectories:
-        """Create trajectories from a data frame of pandas or polars with one row per event.
+        """Create trajectories from a data frame with one row per event.
+
+        Rows without a user, an item or a valid time are dropped and counted by reason in `skipped`, which names rows
+        by their number, counted from 0; if they are more than 5 %, there is a warning.
 
         Parameters
         ----------
         frame : DataFrame
-            A data frame of pandas, polars or another library that narwhals supports.
+            A data frame of pandas, or of a library with a method `to_pandas`, such as polars.
         user, item, time, session : str, optional
-            Names of columns; by default found by their names as in `read_trajectories`. Times are numbers, such as
-            epoch seconds, dates, or texts of either; without times, rows are in order.
+            Names of columns; by default found by their names as in `read_log`. Times are numbers, such as epoch
+            seconds, dates, or texts of either; without times, rows are in order.
         keep : sequence of str
             Further columns to keep in `user_columns`, such as a group; they have one value per user.
         session_gap : str, number or timedelta, optional
             Start a new session, and so a new walk, after a longer gap between two events of a user, such as "30min".
-        lenient : bool
-            Drop rows without user, item or valid time and count them in `skipped`, instead of raising WalkError, which
-            names rows by their number, counted from 0.
 
         Returns
         -------
@@ -157,14 +154,22 @@ class Trajectories:
         >>> import pandas as pd
         >>> log = pd.DataFrame({"reader": ["ann", "bob", "ann"], "page": ["b", "a", "a"], "time": [20, 10, 10]})
         >>> walks = Trajectories.from_frame(log)
-        >>> walks.user(0), walks.labels(0)
+        >>> walks.user(0), walks[0]
         ('ann', ['a', 'b'])
         """
-        from curiograph.human.data.columns import ColumnNames
-        from curiograph.human.data.frames import read_frame
+        import pandas as pd
 
-        names = ColumnNames(user=user, item=item, time=time, session=session, keep=keep)
-        return read_frame(frame, names, session_gap, lenient)
+        from curiograph.human.data.event_columns import find_columns
+        from curiograph.human.data.events import arrange_events
+
+        frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+        if not isinstance(frame, pd.DataFrame):
+            raise WalkError(
+                f"the frame is {quote_value(frame)}; give a data frame of pandas or polars, and lists of walks to "
+                "Trajectories.from_walks."
+            )
+        chosen = {"user": user, "item": item, "time": time, "session": session}
+        return arrange_events(frame, find_columns(list(frame.columns), chosen, keep, session_gap))
 
     @classmethod
     def from_arrays(
@@ -189,7 +194,7 @@ class Trajectories:
         kept[offsets[:-1][offsets[:-1] < len(nodes)]] = True  # the first visit of every walk
         num_kept = np.concatenate([[0], np.cumsum(kept)])
         if sessions is None or session_names is None:
-            sessions = count_by_user(users)
+            sessions = _count_earlier(users)
             session_names = IntegerLabels(np.arange(1, sessions.max(initial=-1) + 2))
         return cls(
             nodes=freeze_array(nodes[kept].astype(np.int32)),
@@ -227,10 +232,6 @@ class Trajectories:
         """Return the positions of the nodes of a walk."""
         return self.nodes[self.offsets[number] : self.offsets[number + 1]]
 
-    def labels(self, number: int) -> list[Hashable]:
-        """Return the labels of the nodes of a walk."""
-        return [self.names[int(node)] for node in self.walk(number)]
-
     def user(self, number: int) -> Hashable:
         """Return the name of the user of a walk."""
         return self.user_names[int(self.users[number])]
@@ -239,14 +240,39 @@ class Trajectories:
         """Return the name of the session of a walk."""
         return self.session_names[int(self.sessions[number])]
 
+    def columns(self) -> dict[str, Any]:
+        """Return one row per visit: user, session, node, the time if it is known, and the columns of the user.
+
+        >>> Trajectories.from_walks([["a", "b"], ["c"]], users=["ann", "bob"]).to_frame()
+          user  session node
+        0  ann        1    a
+        1  ann        1    b
+        2  bob        1    c
+        """
+        walk = np.repeat(np.arange(len(self)), self.lengths)
+        users = self.users[walk].tolist()
+        columns: dict[str, Any] = {
+            "user": [self.user_names[user] for user in users],
+            "session": [self.session_names[session] for session in self.sessions[walk].tolist()],
+            "node": [self.names[node] for node in self.nodes.tolist()],
+        }
+        if self.times is not None:
+            columns["time"] = self.times
+        return columns | {name: [values[user] for user in users] for name, values in self.user_columns.items()}
+
     def __repr__(self) -> str:
         size = f"{len(self):,} walks by {self.num_users:,} users"
         return f"Trajectories({size}, {len(self.nodes):,} visits of {len(self.names):,} nodes)"
 
     # ---- selection ----------------------------------------------------------------------------------------------
 
-    def rows(self, which: Any) -> Trajectories:
-        """Return some of the walks, selected by numbers, a slice or a mask."""
+    @overload
+    def __getitem__(self, which: int) -> list[Hashable]: ...
+    @overload
+    def __getitem__(self, which: Any) -> Trajectories: ...
+    def __getitem__(self, which: Any) -> Any:
+        if isinstance(which, int | np.integer):
+            return [self.names[node] for node in self.walk(range(len(self))[which]).tolist()]
         lengths = self.lengths[which]
         visits = concatenate_ranges(self.offsets[:-1][which], lengths)
         return replace(
@@ -258,12 +284,15 @@ class Trajectories:
             sessions=freeze_array(self.sessions[which]),
         )
 
+    def __iter__(self) -> Iterator[list[Hashable]]:
+        return (self[number] for number in range(len(self)))
+
     def sort_by_user(self) -> Trajectories:
         """Return the same walks sorted by user, so that results do not depend on the order of the users in a log.
 
         >>> walks = Trajectories.from_walks([["a", "b"], ["c", "a"], ["b", "c"]], users=["bob", "ann", "bob"])
-        >>> [(walks.user(number), walks.labels(number)) for walks in [walks.sort_by_user()] for number in range(3)]
-        [('ann', ['c', 'a']), ('bob', ['a', 'b']), ('bob', ['b', 'c'])]
+        >>> list(walks.sort_by_user())
+        [['c', 'a'], ['a', 'b'], ['b', 'c']]
         """
         names = list(self.user_names)
         ordered = sort_users(names)
@@ -272,7 +301,7 @@ class Trajectories:
         number_of = {user: number for number, user in enumerate(ordered)}
         numbers = np.array([number_of[user] for user in names], np.int64)
         places = np.argsort(numbers)
-        walks = self.rows(np.argsort(numbers[self.users], kind="stable"))
+        walks = self[np.argsort(numbers[self.users], kind="stable")]
         return replace(
             walks,
             users=freeze_array(numbers[walks.users]),
@@ -280,11 +309,31 @@ class Trajectories:
             user_columns={name: [values[place] for place in places] for name, values in self.user_columns.items()},
         )
 
-    def at_least(self, visits: int) -> Trajectories:
-        """Return the walks with at least `visits` visits."""
-        return self.rows(
-            self.lengths >= check_integer("visits", visits, 1, "give the minimum number of visits, 1 or more")
-        )
+    def drop_revisits(self) -> Trajectories:
+        """Return the walks with the first visit of each node alone.
+
+        >>> list(Trajectories.from_walks([["a", "b", "a", "c"]]).drop_revisits())
+        [['a', 'b', 'c']]
+        """
+        walk = np.repeat(np.arange(len(self)), self.lengths)
+        is_first = np.zeros(len(self.nodes), bool)
+        is_first[np.unique(walk * max(len(self.names), 1) + self.nodes, return_index=True)[1]] = True
+        return self.select_visits(is_first)
+
+    def cut(self, nodes: int) -> Trajectories:
+        """Return the first `nodes` distinct nodes of the walks that visit as many, so that walks can be compared.
+
+        Shorter walks are left out and counted in `skipped`.
+
+        >>> list(Trajectories.from_walks([["a", "b", "a", "c"], ["a", "b"], ["c", "a", "b"]]).cut(nodes=3))
+        [['a', 'b', 'c'], ['c', 'a', 'b']]
+        """
+        check_integer("nodes", nodes, 1, "give the number of nodes of each walk, 1 or more")
+        walks = self.drop_revisits()
+        step = np.arange(len(walks.nodes)) - np.repeat(walks.offsets[:-1], walks.lengths)
+        short = int(np.count_nonzero(walks.lengths < nodes))
+        dropped = Skipped(count=short, reasons={f"walks of fewer than {nodes} nodes": short} if short else {})
+        return walks.select_visits(step < nodes)[walks.lengths >= nodes].add_skipped(dropped)
 
     def split(self, test: float = 0.3, seed: int = 0, number: int = 0) -> tuple[Trajectories, Trajectories]:
         """Split the walks by user into training walks and test walks.
@@ -312,7 +361,7 @@ class Trajectories:
         order = np.random.default_rng([check_seed(seed), number]).permutation(users)
         num_test = min(max(1, round(test * len(users))), len(users) - 1)
         tested = np.isin(self.users, order[:num_test])
-        return self.rows(~tested), self.rows(tested)
+        return self[~tested], self[tested]
 
     def on(self, graph: Graph, *, strict: bool = False) -> Trajectories:
         """Return the same walks as positions in a graph.
@@ -340,35 +389,24 @@ class Trajectories:
 
     def renumber(self, positions: NDArray[Any], names: Labels) -> Trajectories:
         """Return the walks over other names, with node i at `positions[i]`; visits of nodes at -1 are left out."""
-        return self._keep_visits(positions[self.nodes], positions[self.nodes] >= 0, names)
+        nodes = positions[self.nodes]
+        return replace(self, nodes=nodes, names=names).select_visits(nodes >= 0)
 
     def select_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
         """Return the walks with some of their visits alone, given a mask of all visits.
 
-        >>> Trajectories.from_walks([["a", "b", "c"]]).select_visits(np.array([True, False, True])).labels(0)
+        >>> Trajectories.from_walks([["a", "b", "c"]]).select_visits(np.array([True, False, True]))[0]
         ['a', 'c']
         """
-        return self._keep_visits(self.nodes, kept, self.names)
-
-    def _keep_visits(self, nodes: NDArray[Any], kept: NDArray[np.bool_], names: Labels) -> Trajectories:
         num_kept = np.concatenate([[0], np.cumsum(kept)])
-        return Trajectories.from_arrays(
-            nodes=nodes[kept],
-            offsets=num_kept[self.offsets],
-            names=names,
-            times=None if self.times is None else self.times[kept],
-            users=self.users,
-            user_names=self.user_names,
-            sessions=self.sessions,
-            session_names=self.session_names,
-            user_columns=self.user_columns,
-            skipped=self.skipped,
-        )
+        times = None if self.times is None else self.times[kept]
+        changed = {"nodes": self.nodes[kept], "offsets": num_kept[self.offsets], "times": times}
+        return Trajectories.from_arrays(**(vars(self) | changed))
 
     def compact(self) -> Trajectories:
         """Return the same walks over the visited nodes alone, in order of first visit.
 
-        >>> Trajectories.from_walks([["a", "b"], ["c", "b"]]).rows([1]).compact().nodes.tolist()
+        >>> Trajectories.from_walks([["a", "b"], ["c", "b"]])[[1]].compact().nodes.tolist()
         [0, 1]
         """
         visited = self.nodes[np.sort(np.unique(self.nodes, return_index=True)[1])]
@@ -385,92 +423,6 @@ class Trajectories:
         windows = Windows(rows[:, :-1], rows[:, -1], users=np.repeat(self.users, counts), visits=visits[:, -1])
         return windows.rows(np.all(np.diff(np.sort(rows, axis=1), axis=1) > 0, axis=1))
 
-    # ---- files --------------------------------------------------------------------------------------------------
-
-    def save(self, path: PathLike) -> None:
-        """Write a `.npz` file for `load`; it contains no pickled objects."""
-        if as_path(path).suffix.lower() != ".npz":
-            raise SettingError(f"cannot save to {path}: the name must end in .npz.")
-        texts = {
-            "names": list(self.names),
-            "user_names": list(self.user_names),
-            "session_names": list(self.session_names),
-            "user_columns": {name: list(values) for name, values in self.user_columns.items()},
-        }
-        encoded: Any = {
-            name: np.frombuffer(json.dumps(value, ensure_ascii=False).encode(), np.uint8)
-            for name, value in texts.items()
-        }
-        if self.times is not None:
-            encoded["times"] = self.times
-        with open_atomic(path) as stream:
-            np.savez_compressed(
-                stream,
-                format=np.array(_FORMAT),
-                nodes=self.nodes,
-                offsets=self.offsets,
-                users=self.users,
-                sessions=self.sessions,
-                **encoded,
-            )
-
-    @classmethod
-    def load(cls, path: PathLike) -> Trajectories:
-        """Read a file that `save` wrote."""
-        found = check_file(path)
-        with wrap_parse_errors(found, "trajectories"), np.load(found, allow_pickle=False) as archive:
-            size = sum(member.file_size for member in archive.zip.infolist())
-            if size > _MAX_BYTES:  # before anything is unpacked, as zeros shrink a thousandfold
-                raise ValueError(f"it unpacks to {size:,} bytes; the limit is {_MAX_BYTES:,}")
-            # numpy returns bytes for a member that is not an array
-            file_format = str(np.asarray(archive["format"]))
-            has_sessions = file_format != _FORMATS[0]
-            arrays = {
-                name: np.asarray(archive[name])
-                for name in ("nodes", "offsets", "users", *(["sessions"] if has_sessions else []))
-            }
-            texts = {
-                name: json.loads(np.asarray(archive[name]).tobytes().decode())
-                for name in ("names", "user_names", *(["session_names", "user_columns"] if has_sessions else []))
-            }
-            times = np.asarray(archive["times"]) if "times" in archive else None
-            columns = texts.pop("user_columns", {})
-            for loaded in texts.values():
-                if not isinstance(loaded, list) or len(set(loaded)) != len(loaded):
-                    raise ValueError("its names are not a list of distinct labels")
-        if file_format not in _FORMATS:
-            raise FileFormatError(f"{path}: is {quote_value(file_format)}, not {_FORMAT!r}; save it again.")
-
-        def is_index(array: Any, size: int) -> bool:
-            return not len(array) or bool(array.min() >= 0 and array.max() < size)
-
-        nodes, offsets, users, sessions = arrays["nodes"], arrays["offsets"], arrays["users"], arrays.get("sessions")
-        if not (
-            all(array.ndim == 1 and array.dtype.kind == "i" for array in arrays.values())
-            and len(offsets) == len(users) + 1
-            and offsets[0] == 0
-            and offsets[-1] == len(nodes)
-            and np.all(np.diff(offsets) >= 0)
-            and is_index(nodes, len(texts["names"]))
-            and is_index(users, len(texts["user_names"]))
-            and (sessions is None or (len(sessions) == len(users) and is_index(sessions, len(texts["session_names"]))))
-            and (times is None or (times.dtype.kind == "f" and times.shape == nodes.shape and np.isfinite(times).all()))
-            and isinstance(columns, dict)
-            and all(isinstance(value, list) and len(value) == len(texts["user_names"]) for value in columns.values())
-        ):
-            raise FileFormatError(f"{path}: its arrays do not fit together; save it again.")
-        return cls.from_arrays(
-            nodes=nodes,
-            offsets=offsets,
-            names=as_labels(texts["names"]),
-            users=users,
-            user_names=as_labels(texts["user_names"]),
-            sessions=sessions,
-            session_names=as_labels(texts["session_names"]) if has_sessions else None,
-            user_columns=columns,
-            times=times,
-        )
-
 
 def as_trajectories(walks: Any) -> Trajectories:
     """Return the walks of Trajectories or a Dataset, sorted by user; raise SettingError for anything else."""
@@ -482,24 +434,22 @@ def as_trajectories(walks: Any) -> Trajectories:
     return recorded.sort_by_user()
 
 
-def count_by_user(users: NDArray[Any]) -> Int64:
+def _count_earlier(users: NDArray[Any]) -> Int64:
     """Return for each walk how many earlier walks its user has.
 
-    >>> count_by_user(np.array([3, 1, 3, 3, 1])).tolist()
+    >>> _count_earlier(np.array([3, 1, 3, 3, 1])).tolist()
     [0, 0, 1, 2, 1]
     """
     order = np.argsort(users, kind="stable")
-    is_first = np.ones(len(users), bool)
-    is_first[1:] = users[order][1:] != users[order][:-1]
-    places = np.arange(len(users))
+    first = np.searchsorted(users[order], users[order])
     counts = np.empty(len(users), np.int64)
-    counts[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    counts[order] = np.arange(len(users)) - first
     return counts
 
 
 def _check_walks(walks: Any) -> list[Any]:
     """Return a list of walks; raise WalkError with the fix for anything else, such as a data frame or a text."""
-    if hasattr(walks, "columns"):
+    if hasattr(walks, "columns") and hasattr(walks, "shape"):
         fix = "give a data frame to Trajectories.from_frame(frame, user=..., item=...)"
     elif isinstance(walks, _NOT_WALKS) or not isinstance(walks, Iterable):
         fix = "give a list of walks, each a list of labels, as in [['a', 'b'], ['c']]"

@@ -1,7 +1,7 @@
-"""Most similar items of each item, from a product of sparse matrices that is never stored.
+"""Most similar items of each item, from the product of the item-user matrix and its transpose, which is never stored.
 
-Row i of the product counts what item i shares with every other item: it is the sum of the rows of the right matrix that
-row i of the left matrix points to. Memory is a few arrays with one entry per item.
+Row i of the product counts the users that item i shares with every other item. Memory is a few arrays with one entry
+per item.
 """
 
 from __future__ import annotations
@@ -22,29 +22,16 @@ def _scramble(difference):
 
 
 @kernel
-def find_nearest_items(
-    rows,
-    count,
-    left_offsets,
-    left_columns,
-    left_values,
-    right_offsets,
-    right_columns,
-    num_users,
-    total_users,
-    eligible,
-    measure,
-    shrinkage,
-):
+def find_nearest_items(rows, count, item_offsets, item_users, user_offsets, user_items, eligible, measure):
     """Return the `count` nearest eligible items of some rows, best first; -1 where there are fewer.
 
-    `num_users` has the number of users of every item. A pair with
-    the entry c in the product has the cosine c / sqrt(n_i n_j), the pointwise mutual information log2(c U / (n_i n_j)),
-    or the count c; positive values are multiplied by c / (c + shrinkage). Pairs with c = 0 do not count.
+    Two items with n_i, n_j and c common users of U have the cosine c / sqrt(n_i n_j), the pointwise mutual information
+    log2(c U / (n_i n_j)), or the count c. Pairs with c = 0 do not count.
 
     Ties are broken by a pseudo-random order that differs between rows, so that no item wins all of them.
     """
-    size = num_users.shape[0]
+    size = item_offsets.shape[0] - 1
+    total_users = user_offsets.shape[0] - 1
     nearest = np.full((rows.shape[0], count), -1, np.int64)
     scores = np.empty(count)
     common = np.zeros(size)
@@ -52,32 +39,30 @@ def find_nearest_items(
     for place in range(rows.shape[0]):
         item = rows[place]
         num_touched = 0
-        for entry in range(left_offsets[item], left_offsets[item + 1]):
-            value = left_values[entry]
-            middle = left_columns[entry]
-            for other_entry in range(right_offsets[middle], right_offsets[middle + 1]):
-                other = right_columns[other_entry]
+        for entry in range(item_offsets[item], item_offsets[item + 1]):
+            user = item_users[entry]
+            for other_entry in range(user_offsets[user], user_offsets[user + 1]):
+                other = user_items[other_entry]
                 if not eligible[other] or other == item:
                     continue
                 if common[other] == 0:
                     touched[num_touched] = other
                     num_touched += 1
-                common[other] += value
+                common[other] += 1
         found = 0
         for number in range(num_touched):
             other = touched[number]
             c = common[other]
             common[other] = 0
             # a division of integers first, so that equal similarities are equal to the last bit
-            product = float(num_users[item]) * num_users[other]
+            num_users = float(item_offsets[item + 1] - item_offsets[item])
+            product = num_users * (item_offsets[other + 1] - item_offsets[other])
             if measure == COSINE:
                 score = np.sqrt(c * c / product)
             elif measure == PMI:
                 score = np.log2(c * total_users / product)
             else:
                 score = c
-            if score > 0:
-                score *= c / (c + shrinkage)
             spot = found
             while spot > 0 and (
                 score > scores[spot - 1]

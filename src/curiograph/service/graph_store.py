@@ -17,8 +17,7 @@ from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
 from curiograph.graph.io.read import EXTENSIONS, read_graph
-from curiograph.human.data.load import find_dataset, load_dataset
-from curiograph.human.data.registry import READERS
+from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.protocol import make_study
 from curiograph.messages import quote_value, shorten_text
 from curiograph.parallel.shared_arrays import Shared, share
@@ -173,7 +172,7 @@ class GraphStore:
             name: StoredGraph(name, title, "built-in", read) for name, (title, read) in BUILT_IN_GRAPHS.items()
         }
         self._lock = threading.Lock()
-        for name in READERS:
+        for name in KINDS:
             if find_dataset(name, data) is not None:
                 read = partial(_read_dataset, name, data)
                 self._entries[name] = StoredGraph(name, _DATASET_TITLES[name], "data set", read)
@@ -246,7 +245,7 @@ class GraphStore:
 
 def _read_dataset(name: str, data: Path | None) -> Graph:
     """Read the graph of a data set: its own, or the one that `predict` builds from the graph users' ratings."""
-    dataset = load_dataset(name, data, lenient=True)
+    dataset = load_dataset(name, data)
     return make_study(dataset).graph if dataset.graph is None else dataset.graph
 
 

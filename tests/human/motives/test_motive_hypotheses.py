@@ -88,7 +88,7 @@ def test_best_motive_by_user():
         follow_agent(GRAPH, "max-degree", "igt", 0.5),
         follow_agent(GRAPH, "greedy", "igt", 0.5, walks=100, seed=1),
     )
-    labels = [each.labels(i) for each in (degree, gaps) for i in range(len(each))]
+    labels = [*degree, *gaps]
     users = [f"{kind}{i % 20}" for kind, each in (("d", degree), ("g", gaps)) for i in range(len(each))]
     found = hypotheses(GRAPH, Trajectories.from_walks(labels, users, GRAPH), motives=["uniform", "degree", "igt"])
     best = found.best_by_user

@@ -164,4 +164,4 @@ def test_too_few_users_or_choices_raise():
     with pytest.raises(WalkError, match="end with a choice between neighbors"):
         predict(walks, graph=graph, agents=GREEDY, effort=SMALL, workers=1)
     with pytest.raises(WalkError, match="a split by users needs 2 or more"):
-        predict(walks.rows([0]), graph=graph, agents=GREEDY, effort=SMALL, workers=1)
+        predict(walks[[0]], graph=graph, agents=GREEDY, effort=SMALL, workers=1)

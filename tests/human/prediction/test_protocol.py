@@ -27,9 +27,7 @@ def test_graph_depends_on_graph_users_alone():
     rng = np.random.default_rng(1)
     graph_users = set(study.graph_walks.users.tolist())
     walks = [
-        data.walks.labels(i)
-        if int(user) in graph_users
-        else [*rng.permutation(data.walks.labels(i)[:12]).tolist(), "i0", "x"]
+        data.walks[i] if int(user) in graph_users else [*rng.permutation(data.walks[i][:12]).tolist(), "i0", "x"]
         for i, user in enumerate(data.walks.users)
     ]
     shuffled = replace(data, walks=Trajectories.from_walks(walks, users=list(data.walks.user_names)))

@@ -167,7 +167,7 @@ def test_simulated_people_stay_near_as_often_as_planted() -> None:
     people = cg.human.simulate_styles(graph, people=20, visits=400, strength=0.4, seed=0)
     near = np.zeros((20, 399))
     for number in range(20):
-        walk = people.labels(number)
+        walk = people[number]
         assert all(first != second for first, second in pairwise(walk))
         for step in range(1, 400):
             recent = walk[max(0, step - 5) : step]

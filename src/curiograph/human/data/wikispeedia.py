@@ -3,43 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 from urllib.parse import unquote
 
 from curiograph.errors import FileFormatError
-from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import split_rows
-from curiograph.human.data.line_reader import BadRows, read_lines
-from curiograph.human.data.times import parse_number
+from curiograph.human.data.events import warn_skipped
+from curiograph.human.data.text_source import TextSource
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
+from curiograph.skipped import Problem, Skipped
 from curiograph.validation import check_choice
 
 BackClicks = Literal["resolve", "keep"]
 """Back clicks: remove the page that was left, or keep it and visit the page before again."""
-
 GAME_FILES = {"paths_finished.tsv": 5, "paths_unfinished.tsv": 6}
 """Number of columns of each game file; the first four are user, time, duration and path."""
-
-FILES = ("articles.tsv", "links.tsv", "categories.tsv", *GAME_FILES)
-"""Names of all files that are read."""
-
-_NULL = "NULL"  # user or time that is not known
-
-
-class _Game(NamedTuple):
-    """One game, as a walk over articles."""
-
-    time: float
-    """Unix time of the game; infinity if it is not known."""
-    user: str
-    """Name of the user; one that no other game has if the user is not known."""
-    walk: list[str]
-    """Names of the visited articles, in order."""
 
 
 def find_wikispeedia(folder: Path) -> Path | None:
@@ -48,32 +29,55 @@ def find_wikispeedia(folder: Path) -> Path | None:
     return folder if has_graph and any((folder / name).is_file() for name in GAME_FILES) else None
 
 
-def read_wikispeedia(path: PathLike, *, lenient: bool = False, back_clicks: BackClicks = "resolve") -> Dataset:
-    """Read the folder published by SNAP, or one game file in such a folder.
+def read_wikispeedia(path: Path, back_clicks: BackClicks = "resolve") -> tuple[Trajectories, Graph, dict[str, str]]:
+    """Return the games, the graph and texts of the folder published by SNAP, or of one game file in such a folder.
 
     Names are decoded: `%C3%89ire` is `Éire`; underscores stay. A back click (`<`) removes the last page from the walk;
     with `back_clicks="keep"`, it is a visit of the page before, and the walk keeps all pages. Each game without a user
-    gets its own user. Games are ordered by time; those without a time come last. The text of an article is its title
-    and the names of its categories from `categories.tsv`, if there is such a file.
+    gets its own user. Games are ordered by time; those without a time come last. Links and games with unknown articles
+    are dropped and counted. The text of an article is its title and the names of its categories from `categories.tsv`,
+    if there is such a file.
     """
     check_choice("back_clicks", back_clicks, get_args(BackClicks))
-    source, bad_rows = as_path(path), BadRows()
-    folder, names = (source.parent, [source.name]) if source.name in GAME_FILES else (source, list(GAME_FILES))
+    folder, names = (path.parent, [path.name]) if path.name in GAME_FILES else (path, list(GAME_FILES))
     files = [folder / name for name in names if (folder / name).is_file()]
     if not files:
-        raise FileFormatError(f"{source}: contains no {' or '.join(names)}; give the unpacked folder of Wikispeedia.")
-    articles = _read_articles(folder / "articles.tsv", bad_rows)
-    graph = Graph.from_edges(_read_links(folder / "links.tsv", articles, bad_rows), directed=True, nodes=articles)
-    texts = _read_texts(folder / "categories.tsv", articles, bad_rows)
-    games = [game for file in files for game in _read_games(file, articles, bad_rows, back_clicks)]
-    games.sort(key=lambda game: game.time)
-    skipped = bad_rows.finish(lenient)
-    if not games:
-        raise FileFormatError(f"{files[0]}: contains no games; check that it is complete.")
-    walks = Trajectories.from_walks(
-        walks=[game.walk for game in games], users=[game.user for game in games], graph=graph
-    )
-    return Dataset(name="wikispeedia", walks=walks.add_skipped(skipped), source_path=source, graph=graph, texts=texts)
+        raise FileFormatError(f"{path}: contains no {' or '.join(names)}; give the unpacked folder of Wikispeedia.")
+    problems: list[Problem] = []
+    rows = _read_rows(folder / "articles.tsv", 1, problems)
+    texts = {article: article for article in (unquote(name) for _, (name,) in rows)}
+    links = []
+    for place, pair in _read_rows(folder / "links.tsv", 2, problems):
+        link = unquote(pair[0]), unquote(pair[1])
+        if _check_articles(place, link, texts, problems):
+            links.append(link)
+    graph = Graph.from_edges(links, directed=True, nodes=texts)
+    games = []
+    for file in files:
+        for place, fields in _read_rows(file, GAME_FILES[file.name], problems):
+            user, time = fields[0].strip(), fields[1].strip()
+            clicks = [unquote(name) for name in fields[3].split(";")]
+            walk = resolve_back_clicks(clicks, back_clicks)
+            if not user:
+                problems.append(("no user", f"{place}: no user"))
+            elif not (time == "NULL" or time.isdecimal()):
+                problems.append(("bad time", f"{place}: the time {quote_value(time)} is neither a number nor NULL"))
+            elif walk is None:
+                problems.append(("impossible back click", f"{place}: a back click < has no page to return to"))
+            elif _check_articles(place, [click for click in clicks if click != "<"], texts, problems):
+                moment = math.inf if time == "NULL" else float(time)
+                games.append((moment, user if user != "NULL" else place, walk))
+    skipped = Skipped.count_problems(problems)
+    warn_skipped(skipped, len(games) + skipped.count, str(path))
+    games.sort(key=lambda game: game[0])
+    walks = Trajectories.from_walks([game[2] for game in games], users=[game[1] for game in games], graph=graph)
+    categories = folder / "categories.tsv"
+    if not categories.is_file():
+        return walks.add_skipped(skipped), graph, {}
+    for _, (name, category) in _read_rows(categories, 2, []):
+        if unquote(name) in texts:
+            texts[unquote(name)] += f" {category.removeprefix('subject.')}"  # the root of all categories
+    return walks.add_skipped(skipped), graph, texts
 
 
 def resolve_back_clicks(clicks: list[str], back_clicks: BackClicks = "resolve") -> list[str] | None:
@@ -100,75 +104,23 @@ def resolve_back_clicks(clicks: list[str], back_clicks: BackClicks = "resolve") 
     return pages if back_clicks == "resolve" else visits
 
 
-def _read_articles(path: Path, bad_rows: BadRows) -> dict[str, None]:
-    """Read the names of all articles, in order."""
-    articles: dict[str, None] = {}
-    for number, (encoded,) in _read_rows(path, 1, bad_rows):
-        name = unquote(encoded)
-        if name in articles:
-            bad_rows.add(path, number, "listed twice", f"the article {quote_value(name)} is listed twice")
-        else:
-            articles[name] = None
-    if not articles:
-        raise FileFormatError(f"{path}: contains no articles; check that it is complete.")
-    return articles
-
-
-def _read_texts(path: Path, articles: Iterable[str], bad_rows: BadRows) -> dict[str, str]:
-    """Read the categories of articles and append them to the titles; return no texts if there is no such file."""
-    if not path.is_file():
-        return {}
-    texts = {name: name for name in articles}
-    for number, (encoded, category) in _read_rows(path, 2, bad_rows):
-        name = unquote(encoded)
-        if name in texts:
-            texts[name] += f" {category.removeprefix('subject.')}"  # the root of all categories
-        else:
-            bad_rows.add(path, number, "unknown article", f"the article {quote_value(name)} is not in articles.tsv")
-    return texts
-
-
-def _read_links(path: Path, articles: Container[str], bad_rows: BadRows) -> list[tuple[str, str]]:
-    """Read the links between known articles."""
-    links = []
-    for number, fields in _read_rows(path, 2, bad_rows):
-        source, target = map(unquote, fields)
-        problem = _describe_unknown_article((source, target), articles)
-        if problem is None:
-            links.append((source, target))
-        else:
-            bad_rows.add(path, number, "unknown article", problem)
-    return links
-
-
-def _read_games(path: Path, articles: Container[str], bad_rows: BadRows, back_clicks: BackClicks) -> Iterator[_Game]:
-    """Yield the games of a file; bad rows are left out."""
-    for number, fields in _read_rows(path, GAME_FILES[path.name], bad_rows):
-        user, time_text = fields[0].strip(), fields[1].strip()
-        clicks = [unquote(name) for name in fields[3].split(";")]
-        time = math.inf if time_text == _NULL else parse_number(time_text)
-        problem = _describe_unknown_article((name for name in clicks if name != "<"), articles)
-        walk = resolve_back_clicks(clicks, back_clicks)
-        if not user:
-            bad_rows.add(path, number, "no user", "has no user")
-        elif time is None:
-            problem = f"the time {quote_value(time_text)} is neither a number nor {_NULL}"
-            bad_rows.add(path, number, "bad time", problem)
-        elif problem is not None:
-            bad_rows.add(path, number, "unknown article", problem)
-        elif walk is None:
-            bad_rows.add(path, number, "impossible back click", "has a back click < with no page to return to")
-        else:
-            yield _Game(time, user if user != _NULL else f"{path.stem}, line {number}", walk)
-
-
-def _describe_unknown_article(names: Iterable[str], articles: Container[str]) -> str | None:
-    """Return a message about the first name that is not an article, or None."""
+def _check_articles(
+    place: str, names: list[str] | tuple[str, str], articles: dict[str, str], problems: list[Problem]
+) -> bool:
+    """Return whether all names are articles; otherwise add the first other one to the problems."""
     missing = next((name for name in names if name not in articles), None)
-    return None if missing is None else f"the article {quote_value(missing)} is not in articles.tsv"
+    if missing is not None:
+        problems.append(("unknown article", f"{place}: the article {quote_value(missing)} is not in articles.tsv"))
+    return missing is None
 
 
-def _read_rows(path: Path, width: int, bad_rows: BadRows) -> Iterator[tuple[int, list[str]]]:
-    """Yield line numbers and fields of a tab-separated file with comments."""
-    lines = ((number, line) for number, line in read_lines(path, bad_rows) if not line.startswith("#"))
-    return split_rows(path, lines, "\t", width, bad_rows, quoted=False)
+def _read_rows(path: Path, width: int, problems: list[Problem]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the places and fields of the rows of a tab-separated file with comments."""
+    for number, line in TextSource(path).lines():
+        fields = line.split("\t")
+        if len(fields) == width:
+            yield f"{path.stem}, line {number}", fields
+        else:
+            problems.append(
+                ("wrong number of columns", f"{path}, line {number}: has {len(fields)} columns, not {width}")
+            )

@@ -10,19 +10,18 @@ import numpy as np
 
 from curiograph.agents.registry import AgentLike
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, align_walks, find_choices
 from curiograph.human.choices.metrics import ChoiceRanks
-from curiograph.human.data.dataset import Dataset
+from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 from curiograph.human.motives.logit import compute_features
 from curiograph.human.motives.results import MotiveFit, Motives, find_best_motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
-from curiograph.human.returns.levy_choices import LevyChoices, LevyScores
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
@@ -31,8 +30,6 @@ from curiograph.rewards.registry import RewardLike
 from curiograph.statistics.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
-LEVY = "levy"
-"""Name of the edge-reinforced Levy walk among the motives."""
 _RANK_FIELDS = ("above", "tied", "count")
 
 
@@ -91,7 +88,7 @@ def hypotheses(
         choices of 10 users or more.
     returns : bool
         Count steps to visited nodes as choices too: the candidates are all out-neighbors of the last node and the node
-        before it. An edge-reinforced Levy walk is compared with the motives, under the name levy.
+        before it.
     seed : int
         Seed of the groups of users and of the confidence intervals.
     engine : str or Engine
@@ -124,8 +121,6 @@ def hypotheses(
     compared = as_motives(motives, agents, reward, similarity)
     if similarity is not None:
         similarity.check_graph(graph)
-    if returns and any(motive.name == LEVY for motive in compared):
-        raise SettingError(f"two motives are called {LEVY!r}; give the agent another name.")
     walks = align_walks(graph, walks)
     choices, left_out = find_choices(graph, walks, burn_in, memory, returns)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
@@ -147,19 +142,9 @@ def hypotheses(
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
     fold_of = fold_of_user[user_of]
     names = [motive.name for motive in compared]
-    scoring, fitting, weighing = split_progress(progress, [3, 1 if returns else 0, 2 if weights else 0])
+    scoring, weighing = split_progress(progress, [3, 2 if weights else 0])
     scored = score_folds(compared, choices, fold_of, weights, used_engine, scoring)
     p_g, choice_gains, choice_percentiles = cross_validate(compared, choices, fold_of, scored)
-    remarks: list[str] = []
-    if returns:
-        fitting("fitting Levy walks")
-        levy = LevyChoices(choices).score_folds(fold_of)
-        gains_of_levy, percentiles_of_levy = LevyScores.combine(levy, fold_of)
-        remarks = list(dict.fromkeys(remark for each in levy.values() for remark in each.fit.remarks))
-        names.append(LEVY)
-        p_g = np.vstack([p_g, np.full(p_g.shape[1], np.nan)])
-        choice_gains = np.column_stack([choice_gains, gains_of_levy])
-        choice_percentiles = np.column_stack([choice_percentiles, percentiles_of_levy])
     counts = np.bincount(user_of)
     gains, percentiles = sum_by_user(choice_gains, user_of), sum_by_user(choice_percentiles, user_of)
     squares = sum_by_user(choice_gains**2, user_of)
@@ -192,8 +177,6 @@ def hypotheses(
     found_weights = None
     if weights:
         features: dict[tuple[int, int | None], Float64] = {key: each.features for key, each in scored.items()}
-        if returns:
-            features |= {(len(compared), fold): each.scores for fold, each in levy.items()}
         found_weights = estimate_weights(
             names=names,
             features=features,
@@ -205,7 +188,7 @@ def hypotheses(
             seed=seed,
             progress=weighing,
         )
-    for remark in [*remarks, *([] if found_weights is None else found_weights.remarks)]:
+    for remark in [] if found_weights is None else found_weights.remarks:
         warnings.warn(remark, stacklevel=2)
     return Motives(
         fits=fits,
@@ -220,7 +203,6 @@ def hypotheses(
         user_columns=user_columns,
         skipped=walks.skipped,
         weights=found_weights,
-        remarks=remarks,
     )
 
 

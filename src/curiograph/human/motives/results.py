@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-COLOR_NAMES = {"uniform": "random", "degree": "max-degree", "levy": "human"}
+COLOR_NAMES = {"uniform": "random", "degree": "max-degree"}
 """Motives in the color of an agent or of people."""
 _CHANCE = 0.5  # mean percentile rank of a uniform choice
 _TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
@@ -94,8 +94,6 @@ class Motives(Mapping[str, MotiveFit]):
     """What was dropped when the walks were read and matched with the graph."""
     weights: MotiveWeights | None = None
     """Weights over several motives at once, or None if they were not asked for."""
-    remarks: list[str] = field(default_factory=list)
-    """Sentences about parameters of the Levy walk at a bound of their range."""
 
     def __getitem__(self, name: str) -> MotiveFit:
         return self.fits[name]
@@ -202,7 +200,6 @@ class Motives(Mapping[str, MotiveFit]):
             "users_with_a_best_motive": int(np.count_nonzero(self.user_choices >= self.min_choices)),
             "min_choices": self.min_choices,
             "folds": self.folds,
-            "remarks": self.remarks,
             "motives": [{**asdict(fit), "opposed": fit.opposed} for fit in self.values()],
             "per_user": [dict(zip(by_user, row, strict=True)) for row in zip(*by_user.values(), strict=True)],
             **({} if self.weights is None else {"weights": self.weights.to_dict()}),

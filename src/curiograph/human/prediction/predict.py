@@ -21,8 +21,7 @@ from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import BASELINES
 from curiograph.human.choices.choice_sets import CandidateScope
 from curiograph.human.choices.metrics import MEASURES
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.load import load_dataset
+from curiograph.human.data.datasets import Dataset, load_dataset
 from curiograph.human.prediction.components import ALPHAS, REWARDS, Components, score_pagerank
 from curiograph.human.prediction.fitting import KINDS, fit_split
 from curiograph.human.prediction.protocol import Recipe, Study, make_study
@@ -91,7 +90,6 @@ def predict(
     *,
     graph: Graph | None = None,
     folder: PathLike | None = None,
-    lenient: bool = False,
     agents: Mapping[str, AgentLike] | None = None,
     recipe: Recipe | None = None,
     effort: Effort = FULL,
@@ -117,8 +115,6 @@ def predict(
         Graph on which people walked. Default: the graph of the data, or else a co-occurrence graph.
     folder : path, optional
         Folder in which to look for a dataset by name, as for `load_dataset`.
-    lenient : bool
-        Whether to skip bad rows, as for `load_dataset`.
     agents : mapping, optional
         Agents {"igt": ..., "cpt": ...}. Default: train them on the graph, which takes minutes.
     recipe : Recipe, optional
@@ -158,9 +154,9 @@ def predict(
     if isinstance(data, Dataset):
         dataset = data
     elif isinstance(data, Trajectories):
-        dataset = Dataset(name="walks", walks=data, source_path=Path())
+        dataset = Dataset(data)
     else:
-        dataset = load_dataset(data, folder, lenient=lenient)
+        dataset = load_dataset(data, folder)
     if graph is not None:
         dataset = replace(dataset, graph=graph)
     with used_engine.connect():

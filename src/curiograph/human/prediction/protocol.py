@@ -14,9 +14,8 @@ from curiograph.arrays import Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
-from curiograph.human.data.cooccurrence import Keep, cooccurrence_graph, core
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.item_neighbors import Similarity
+from curiograph.human.data.cooccurrence import ItemSimilarity, Keep, cooccurrence_graph, core
+from curiograph.human.data.datasets import Dataset
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.skipped import Skipped
@@ -42,14 +41,14 @@ class Recipe:
     out of the others."""
     user_items: int = 2
     """Minimum number of items of a graph user; not used for a "knn" graph."""
-    similarity: Similarity = "cosine"
-    """Similarity of two items: "cosine", "pmi" or "sequence"."""
+    similarity: ItemSimilarity = "cosine"
+    """Similarity of two items: "cosine" or "pmi"."""
     keep: Keep = "knn"
     """Which pairs of items become edges, as for `cooccurrence_graph`."""
     neighbors: int | None = None
     """Number of nearest items of each item in a "knn" graph; 10 if None."""
     mean_degree: float | None = None
-    """Mean degree of a "highest" or "nearest" graph; 16 if None."""
+    """Mean degree of a "highest" graph; 16 if None."""
 
     def __post_init__(self) -> None:
         check_integer("burn_in", self.burn_in, 1, "give the number of visits of a history, 1 or more")

@@ -141,7 +141,7 @@ def read_people(graph: Graph, walks: Any, *, lenient: bool) -> Trajectories:
         raise WalkError(f"none of the {len(people)} walks visits a node of the graph; check the labels of both.")
     empty = int(np.count_nonzero(lengths == 0))
     if empty:
-        people = people.rows(lengths > 0).add_skipped(Skipped(count=empty, reasons={"empty walks": empty}))
+        people = people[lengths > 0].add_skipped(Skipped(count=empty, reasons={"empty walks": empty}))
     return people
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from curiograph.arrays import Float64, Int32
 from curiograph.errors import MissingExtraError, SettingError, WalkError
 from curiograph.graph.graph import Graph
-from curiograph.human.data.dataset import Dataset
+from curiograph.human.data.datasets import Dataset
 from curiograph.human.recommenders.methods import (
     SIGNED_METHODS,
     Training,

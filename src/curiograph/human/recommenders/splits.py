@@ -104,7 +104,7 @@ def split_log(
     check_integer("item_users", item_users, 1, "give the minimum number of users of an item, 1 or more")
     if max_users is not None:
         check_integer("max_users", max_users, 2, "give the maximum number of test users, 2 or more")
-    walks = walks.rows(np.argsort(walks.users, kind="stable"))
+    walks = walks[np.argsort(walks.users, kind="stable")]
     owner = np.repeat(walks.users, walks.lengths)
     # sessions of a user may overlap in time
     order = np.arange(len(owner)) if walks.times is None else np.lexsort((walks.times, owner))
@@ -121,7 +121,7 @@ def split_log(
         tested = np.unique(test_walks.users)
         in_train = np.isin(owner, np.unique(train_walks.users))
     train = walks.select_visits(in_train)
-    train = train.rows(train.lengths > 0)
+    train = train[train.lengths > 0]
     num_users = np.asarray(build_incidence(train, train.users).sum(axis=0)).ravel()
     kept = num_users >= item_users
     if not kept.any():

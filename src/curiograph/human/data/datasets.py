@@ -1,0 +1,298 @@
+"""`load_dataset`: find a dataset of human walks by its name or path and read it; `get_dataset` downloads it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curiograph.errors import FileFormatError, GraphError, SettingError, UnknownNameError
+from curiograph.files import PathLike, as_path
+from curiograph.graph.graph import Graph
+from curiograph.human.data import books, movielens, wikispeedia
+from curiograph.human.data.log_reader import read_log
+from curiograph.human.data.wikispeedia import BackClicks
+from curiograph.human.trajectories import Trajectories
+from curiograph.messages import quote_value, shorten_text
+from curiograph.progress import Progress, no_progress
+from curiograph.skipped import Skipped
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Human walks, with the graph and texts about the nodes if the publisher provides them.
+
+    >>> Dataset(Trajectories.from_walks([["a", "b"], ["b", "c"]]), name="mine").skipped.count
+    0
+    """
+
+    walks: Trajectories
+    """The nodes that each user visited, in order."""
+    graph: Graph | None = None
+    """The graph that users walked on, or None if the dataset has none."""
+    name: str = "walks"
+    """wikispeedia, movielens, books, or the name of the file."""
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Texts about nodes by label, for `Similarity.from_texts`; empty if the publisher provides none."""
+
+    @property
+    def skipped(self) -> Skipped:
+        """What was dropped when the walks were read."""
+        return self.walks.skipped
+
+
+class DatasetKind(NamedTuple):
+    """A kind of dataset: its folder in a folder of datasets, what to read in a folder, and files that can be given."""
+
+    folder: str
+    find: Callable[[Path], Path | None]
+    files: tuple[str, ...]
+
+
+KINDS = {
+    "wikispeedia": DatasetKind("wikispeedia", wikispeedia.find_wikispeedia, tuple(wikispeedia.GAME_FILES)),
+    "movielens": DatasetKind("movielens", movielens.find_movielens, tuple(movielens.LAYOUTS)),
+    "books": DatasetKind("amazon-books", books.find_books, books.FILES),
+}
+"""Kinds of datasets by name."""
+
+
+@dataclass(frozen=True)
+class DatasetSource:
+    """A dataset that can be downloaded."""
+
+    name: str
+    """Name of the dataset."""
+    kind: str
+    """Name of its kind in `KINDS`."""
+    folder: str
+    """Path of its folder in a folder of datasets."""
+    url: str
+    """Address of the archive or file."""
+    license: str
+    """Publisher and terms of use."""
+    citation: str
+    """Publications to cite."""
+    megabytes: int
+    """Approximate size of the download."""
+
+
+_MOVIELENS = {"latest-small": 1, "100k": 5, "1m": 6, "25m": 262, "32m": 239}
+_SOURCES = (
+    DatasetSource(
+        name="wikispeedia",
+        kind="wikispeedia",
+        folder="wikispeedia",
+        url="https://snap.stanford.edu/data/wikispeedia/wikispeedia_paths-and-graph.tar.gz",
+        license="SNAP: cite when publishing",
+        citation="R. West and J. Leskovec (2012), Human Wayfinding in Information Networks, WWW; R. West, J. Pineau "
+        "and D. Precup (2009), Wikispeedia: An Online Game for Inferring Semantic Distances between Concepts, IJCAI",
+        megabytes=10,
+    ),
+    *(
+        DatasetSource(
+            name=f"movielens-{version}",
+            kind="movielens",
+            folder=f"movielens/ml-{version}",
+            url=f"https://files.grouplens.org/datasets/movielens/ml-{version}.zip",
+            license="GroupLens: research use, no commercial use; redistribution under the same terms",
+            citation="F. M. Harper and J. A. Konstan (2015), The MovieLens Datasets: History and Context, ACM TiiS 5 "
+            "(4) 19",
+            megabytes=megabytes,
+        )
+        for version, megabytes in _MOVIELENS.items()
+    ),
+    DatasetSource(
+        name="books",
+        kind="books",
+        folder="amazon-books",
+        url="https://snap.stanford.edu/data/amazon/productGraph/categoryFiles/ratings_Books.csv",
+        license="McAuley lab: research use with citation",
+        citation="R. He and J. McAuley (2016), Ups and Downs: Modeling the Visual Evolution of Fashion Trends with "
+        "One-Class Collaborative Filtering, WWW",
+        megabytes=916,
+    ),
+)
+SOURCES = {source.name: source for source in _SOURCES}
+"""Datasets that can be downloaded, by name."""
+ALIASES = {"amazon-books": "books"}
+"""Other names of datasets."""
+
+
+def load_dataset(
+    name_or_path: PathLike, folder: PathLike | None = None, *, back_clicks: BackClicks = "resolve", **table: Any
+) -> Dataset:
+    """Load recorded human walks.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        Name of a dataset (`wikispeedia`, `movielens`, `books`, or one release such as `movielens-25m`), a folder with
+        its files, or a file that `read_log` reads.
+    folder : str or path, optional
+        Folder in which to look for a name: that of the dataset, or one that contains datasets. Default: the folder in
+        the environment variable CURIOGRAPH_DATA, then the cache that `curiograph data get` fills.
+    back_clicks : {"resolve", "keep"}
+        Back clicks of Wikispeedia: remove the page that was left from the walk, or keep it and visit the page before
+        again.
+    **table
+        Columns and sessions of your own file, as for `read_log`.
+
+    Returns
+    -------
+    Dataset
+        The walks, and the graph if the dataset has one.
+
+    Examples
+    --------
+    >>> load_dataset("wikispedia")
+    Traceback (most recent call last):
+    curiograph.errors.UnknownNameError: there is no dataset and no file 'wikispedia'; ...
+    """
+    name = ALIASES.get(str(name_or_path), str(name_or_path))
+    path = as_path(name_or_path)
+    if name in KINDS or name in SOURCES:
+        kind = name if name in KINDS else SOURCES[name].kind
+        found = find_dataset(name, folder)
+        if found is None:
+            release = next(source.name for source in SOURCES.values() if name in (source.name, source.kind))
+            raise FileFormatError(
+                f"the dataset {name} is not in {', '.join(map(str, _list_roots(folder)))}; run `curiograph data get "
+                f"{release}`, give its folder (folder=DIR, or --from DIR on the command line), or set CURIOGRAPH_DATA."
+            )
+    elif path.is_dir():
+        listed = [(kind, place) for kind in KINDS for place in _find_places(path, kind)]
+        if len(listed) != 1:
+            count = "several datasets" if listed else "no dataset"
+            raise FileFormatError(f"{path}: contains {count}; give the folder of one of {', '.join(KINDS)}.")
+        kind, found = listed[0]
+    elif path.exists() or name == "-":
+        kind = next((kind for kind in KINDS if path.name in KINDS[kind].files and not any(table.values())), "")
+        found = path
+    else:
+        known = ", ".join(dict.fromkeys([*KINDS, *SOURCES]))
+        raise UnknownNameError(f"there is no dataset and no file {quote_value(name)}; the datasets are {known}.")
+    if back_clicks != "resolve" and kind != "wikispeedia":
+        raise SettingError(f"back_clicks is {quote_value(back_clicks)}, but {name} is not Wikispeedia; leave it out.")
+    given = next((option for option, value in table.items() if value), None)
+    if kind and given is not None:
+        raise SettingError(f"{given} is {quote_value(table[given])}, but {kind} has columns of its own; leave it out.")
+    if kind == "wikispeedia":
+        walks, graph, texts = wikispeedia.read_wikispeedia(found, back_clicks)
+        return Dataset(walks, graph, kind, texts)
+    if kind:
+        return Dataset({"movielens": movielens.read_movielens, "books": books.read_books}[kind](found), name=kind)
+    return Dataset(read_log(found, **table), name=found.name)
+
+
+def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:
+    """Return the file or folder to read for a dataset, or None if it is not on this machine."""
+    source = SOURCES.get(name) if name not in KINDS else None
+    kind = name if source is None else source.kind
+    for root in _list_roots(folder):
+        places = _find_places(root, kind)
+        if source is not None and (folder is None or KINDS[kind].find(root) is None):  # a release: its own folder
+            places = [place for place in places if Path(source.folder).name in (place.name, place.parent.name)]
+        if len(places) > 1:
+            found = ", ".join(str(place) for place in places)
+            raise FileFormatError(f"{root}: contains several {name} datasets ({found}); give the folder of one.")
+        if places:
+            return places[0]
+    return None
+
+
+def _find_places(root: Path, kind: str) -> list[Path]:
+    """Return the datasets in `root` or in the folder of the kind; if neither is one, those one level below."""
+    folders = (root, root / KINDS[kind].folder)
+    for folder in folders:
+        if place := KINDS[kind].find(folder):
+            return [place]
+    below = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir()) if path.is_dir()]
+    # an interrupted download leaves a hidden folder
+    return [place for path in below if not path.name.startswith(".") and (place := KINDS[kind].find(path))]
+
+
+def _list_roots(folder: PathLike | None) -> list[Path]:
+    """Return the folders in which to look for a dataset."""
+    if folder is not None:
+        if not as_path(folder).is_dir():
+            raise FileFormatError(f"{folder}: there is no such folder; check its name.")
+        return [as_path(folder)]
+    given = os.environ.get("CURIOGRAPH_DATA")
+    return [*([Path(given)] if given else []), get_cache_folder()]
+
+
+def get_cache_folder() -> Path:
+    """Return the folder of downloaded datasets."""
+    import pooch
+
+    return Path(pooch.os_cache("curiograph"), "data")
+
+
+def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = no_progress) -> Path:
+    """Return the folder of a dataset in the cache; download the dataset first if it is not there.
+
+    Parameters
+    ----------
+    name : str
+        Name of a dataset, as listed by `curiograph data list`.
+    cache : str or path, optional
+        Folder of datasets. Default: the cache folder of the user.
+    progress : callable
+        Progress callback.
+    """
+    import pooch
+
+    source = SOURCES.get(ALIASES.get(name, name))
+    if source is None:
+        raise UnknownNameError(f"there is no dataset {name!r} to get; the datasets are {', '.join(SOURCES)}.")
+    root = get_cache_folder() if cache is None else as_path(cache)
+    target, kind = root / source.folder, KINDS[source.kind]
+    if kind.find(target):
+        return target
+    if target.exists():
+        raise GraphError(f"{target} exists but contains no {source.kind}; move it, or set another --cache.")
+    pooch.get_logger().setLevel("ERROR")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=root, prefix=".download-") as folder:
+            known_hash, content, file = None, Path(folder, "content"), source.url.rpartition("/")[2]
+            if source.kind == "movielens":  # its publisher provides sums
+                sums = Path(pooch.retrieve(f"{source.url}.md5", None, path=folder)).read_text()
+                known_hash = "md5:" + "".join(re.findall(r"\b[0-9a-f]{32}\b", sums.lower())[:1])
+            is_archive, bar = not file.endswith(".csv"), _DownloadBar(progress)
+            place = folder if is_archive else content
+            archive = pooch.retrieve(source.url, known_hash, fname=file, path=place, progressbar=bar)
+            if is_archive:
+                safely: Any = {} if file.endswith(".zip") else {"filter": "data"}
+                shutil.unpack_archive(archive, content, **safely)
+            found = _find_places(content, source.kind)
+            if not found:
+                raise ValueError(f"it contains no {source.kind}")
+            os.replace(found[0] if found[0].is_dir() else found[0].parent, target)
+    except (OSError, ValueError) as error:
+        raise FileFormatError(
+            f"{source.url}: cannot be downloaded to {root} ({shorten_text(error, 200)}); check the connection and "
+            "the folder, or unpack a copy into a folder and set CURIOGRAPH_DATA to it."
+        ) from error
+    return target
+
+
+class _DownloadBar:
+    """What pooch calls during a download."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress, self._received, self.total = progress, 0, 0
+
+    def update(self, size: int) -> None:
+        self._received += size
+        share = min(1.0, self._received / self.total) if self.total else None
+        self._progress(f"{self._received / 1e6:.1f} MB", share)
+
+    def reset(self) -> None: ...
+    def close(self) -> None: ...
