@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curiograph.recommendation.prepared import load_parts
 from safetensors.numpy import save
 
 import curiograph as cg
 from curiograph.agents.heuristics import GreedyAgent
-from curiograph.recommendation.prepared import load_parts
 from curiograph.tensors import open_tensors
 
 
