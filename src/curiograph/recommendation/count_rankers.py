@@ -79,7 +79,6 @@ class Popularity(Ranker):
     visits: Int64
     """Number of steps to each node, or of its users, by position."""
     name: str = "popularity"
-    """Name of the ranker."""
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories, *, by_user: bool = False) -> Popularity:
@@ -160,7 +159,6 @@ class Markov(Ranker):
     k: float = 1.0
     """Weight of popularity, in steps; at 1 or below it only breaks ties."""
     name: str = "markov"
-    """Name of the ranker."""
 
     def __post_init__(self) -> None:
         if not is_number(self.k) or not 0 < self.k < np.inf:
@@ -221,7 +219,6 @@ class ItemKnn(ItemSimilarity):
     """
 
     name: str = "item-knn"
-    """Name of the ranker."""
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100, *, by_user: bool = False) -> ItemKnn:
@@ -257,7 +254,6 @@ class Ease(Ranker):
     weights: Float64
     """Items x items: weight from a visited item (row) to a candidate."""
     name: str = "ease"
-    """Name of the ranker."""
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories, l2: float = 200.0) -> Ease:

@@ -93,7 +93,6 @@ class CuriousRanker(Ranker):
     seed: int = 0
     """Random seed."""
     name: str = "curious"
-    """Name of the ranker."""
     zero_is_unreached = True
     workers: int | None = field(default=None, repr=False)
     """Number of threads. Default: one per processor."""

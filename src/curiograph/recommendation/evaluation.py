@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
 
-from curiograph.arrays import Float64, Int32, Int64
+from curiograph.arrays import Float64, Int32
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.label_reader import LabelReader
@@ -224,10 +223,12 @@ def _link_catalog(catalog: Graph, graph: Graph) -> Graph:
 class Catalog:
     """What the measures need to know of the training events."""
 
-    visitors: Any
-    """Training users x items, a scipy csr_array of ones."""
     popular: Int32
     """All items, those with most training users first; items with equally many are in random order."""
+    information: Float64
+    """Self-information of each item in bits: -log2 of the share of training users who visited it."""
+    vectors: Any
+    """Items x training users, a scipy csr_array with rows of length 1: products are cosine similarities."""
 
     @classmethod
     def from_split(cls, split: LogSplit, seed: int = 0) -> Catalog:
@@ -235,23 +236,11 @@ class Catalog:
         visitors = build_incidence(split.train, split.train.users)
         counts = np.asarray(visitors.sum(axis=0)).ravel()
         order = np.random.default_rng([seed, 2]).permutation(len(counts))
-        return cls(visitors, order[np.argsort(-counts[order], kind="stable")].astype(np.int32))
-
-    @cached_property
-    def counts(self) -> Int64:
-        """Number of training users of each item."""
-        return np.asarray(self.visitors.sum(axis=0)).ravel().astype(np.int64)
-
-    @cached_property
-    def information(self) -> Float64:
-        """Self-information of each item in bits: -log2 of the share of training users who visited it."""
-        return np.asarray(-np.log2(np.maximum(self.counts, 1) / self.visitors.shape[0]))
-
-    @cached_property
-    def vectors(self) -> Any:
-        """Items x training users, with rows of length 1: products are cosine similarities."""
-        scale = 1 / np.sqrt(np.maximum(self.counts, 1))
-        return self.visitors.T.multiply(scale[:, None]).tocsr()
+        return cls(
+            popular=order[np.argsort(-counts[order], kind="stable")].astype(np.int32),
+            information=-np.log2(counts / visitors.shape[0]),
+            vectors=visitors.T.multiply(1 / np.sqrt(counts)[:, None]).tocsr(),
+        )
 
 
 def rank_items(ranker: Ranker, graph: Graph, split: LogSplit, catalog: Catalog, k: int) -> tuple[Int32, Int32, Float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -68,74 +68,59 @@ def split_log(
     check_integer("item_users", item_users, 1, "give the minimum number of users of an item, 1 or more")
     if max_users is not None:
         check_integer("max_users", max_users, 2, "give the maximum number of test users, 2 or more")
-    walks = walks.rows(np.argsort(walks.users, kind="stable"))
     owner = np.repeat(walks.users, np.diff(walks.offsets))
-    # sessions of a user may overlap in time
-    order = np.arange(len(owner)) if walks.times is None else np.lexsort((walks.times, owner))
-    nodes, tested = walks.nodes[order], np.unique(owner)
+    # all events of a user in a row; sessions may overlap in time
+    order = np.argsort(owner, kind="stable") if walks.times is None else np.lexsort((walks.times, owner))
+    nodes, owner, tested = walks.nodes[order], owner[order], np.unique(owner)
     facts: dict[str, Any] = {}
-    in_train = np.empty(len(owner), bool)
     if kind == "time":
         if walks.times is None:
             raise WalkError("a time split needs the time of every event; name its column, or split by user or last.")
         facts["cut"] = float(np.sort(walks.times)[max(0, math.ceil((1 - share) * len(owner)) - 1)])
-        in_train = walks.times <= facts["cut"]
-        before = in_train[order]
+        in_train = before = walks.times[order] <= facts["cut"]
     else:
-        before = _mark_histories(nodes, owner, None if kind == "last" else _HELD_OUT_ITEMS)
-        in_train[order] = before
+        in_train = before = _mark_histories(nodes, owner, None if kind == "last" else _HELD_OUT_ITEMS)
     if kind == "user":
         tested = np.unique(walks.split(share, seed)[1].users)
         in_train = ~np.isin(owner, tested)
-    train = walks.select_visits(in_train)
-    train = train.rows(np.diff(train.offsets) > 0)
+    train = walks.select_visits(in_train[np.argsort(order)])
+    begun = np.diff(train.offsets) > 0
+    offsets = np.append(train.offsets[:-1][begun], train.offsets[-1])
+    train = replace(train, offsets=offsets, users=train.users[begun], sessions=train.sessions[begun])
     kept = np.asarray(build_incidence(train, train.users).sum(axis=0)).ravel() >= item_users
     if not kept.any():
         raise WalkError(f"no item has {item_users} training users or more; give a smaller item_users (--item-users).")
     position = np.where(kept, np.cumsum(kept) - 1, -1)
-    users, histories, targets = [], [], []
-    unknown = held_out = no_history = 0
+    found: list[tuple[int, Int32, Int32]] = []
+    unknown = held_out = 0
     for user, start, end in zip(tested.tolist(), *np.searchsorted(owner, [tested, tested + 1]), strict=True):
         items, early = position[nodes[start:end]], before[start:end]
-        seen = items[early & (items >= 0)][::-1]
-        history = seen[np.sort(np.unique(seen, return_index=True)[1])][::-1].astype(np.int32)  # by their last visit
-        new = items[~early & (items >= 0) & ~np.isin(items, history)]
-        target = new[np.sort(np.unique(new, return_index=True)[1])].astype(np.int32)
+        history = _list_distinct(items[early & (items >= 0)][::-1])[::-1]  # by their last visit
+        target = _list_distinct(items[~early & (items >= 0) & ~np.isin(items, history)])
         outside = len(np.setdiff1d(nodes[start:end][~early & (items < 0)], nodes[start:end][early]))
         held_out += outside + len(target)
         unknown += outside
-        no_history += len(target) > 0 and len(history) == 0
         if len(history) and len(target):
-            users.append(user)
-            histories.append(history)
-            targets.append(target)
-    if len(users) < 2:
+            found.append((user, history, target))
+    if len(found) < 2:
         raise WalkError(
-            f"the {kind} split leaves {len(users)} users with items of the catalog both before and after the cut; give "
+            f"the {kind} split leaves {len(found)} users with items of the catalog both before and after the cut; give "
             "another split, a smaller item_users (--item-users), or more events."
         )
-    chosen = np.arange(len(users))
-    if max_users is not None and max_users < len(users):
-        chosen = np.sort(np.random.default_rng([check_seed(seed), 1]).permutation(len(users))[:max_users])
     facts |= {
         "items": int(kept.sum()),
-        "items_in_log": len(np.unique(walks.nodes)),
         "training_events": len(train.nodes),
         "training_users": len(np.unique(train.users)),
-        "eligible_users": len(users),
-        "test_users": len(chosen),
-        "users_without_history": no_history,
+        "eligible_users": len(found),
+        "test_users": min(len(found), max_users or len(found)),
         "share_of_test_items_outside_catalog": round(unknown / max(held_out, 1), 4),
-        "test_items_per_user": round(float(np.mean([len(targets[i]) for i in chosen])), 2),
-        "history_items_per_user": round(float(np.mean([len(histories[i]) for i in chosen])), 2),
     }
-    return LogSplit(
-        train=train.renumber(position, as_labels([walks.names[int(item)] for item in np.flatnonzero(kept)])),
-        users=np.asarray(users)[chosen],
-        histories=[histories[i] for i in chosen],
-        targets=[targets[i] for i in chosen],
-        facts=facts,
-    )
+    if facts["test_users"] < len(found):
+        drawn = np.random.default_rng([check_seed(seed), 1]).permutation(len(found))[:max_users]
+        found = [found[i] for i in np.sort(drawn).tolist()]
+    users, histories, targets = (list(column) for column in zip(*found, strict=True))
+    names = as_labels([walks.names[int(item)] for item in np.flatnonzero(kept)])
+    return LogSplit(train.renumber(position, names), np.asarray(users), histories, targets, facts)
 
 
 def _mark_histories(nodes: Int32, owner: Int64, held_out: float | None) -> NDArray[np.bool_]:
@@ -150,3 +135,8 @@ def _mark_histories(nodes: Int32, owner: Int64, held_out: float | None) -> NDArr
         count = 1 if held_out is None else max(1, round(held_out * len(first_visits)))
         before[start : start + first_visits[-count]] = True
     return before
+
+
+def _list_distinct(items: Int64) -> Int32:
+    """Return the distinct items in order of first occurrence."""
+    return items[np.sort(np.unique(items, return_index=True)[1])].astype(np.int32)

@@ -40,6 +40,7 @@ class Ranker(ABC):
     """
 
     name: str = "ranker"
+    """Name of the ranker."""
     zero_is_unreached: ClassVar[bool] = False
     """Whether a score of zero means that the candidate is unreachable and should not be recommended."""
 

@@ -79,7 +79,6 @@ class PageRankRanker(Ranker):
     alpha: float = 0.85
     """Probability to follow a link instead of teleporting to the history."""
     name: str = "pagerank"
-    """Name of the ranker."""
     _kept: dict[Graph, dict[int, tuple[Float64, float]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -232,7 +231,6 @@ class MixtureRanker(Ranker):
     weights: Mapping[str, float] | None = None
     """Weights by name; equal if None. A component without a weight gets zero."""
     name: str = "mixture"
-    """Name of the ranker."""
     _unit: Mapping[str, float] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

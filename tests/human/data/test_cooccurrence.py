@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.graph.labels import RangeLabels
-from curiograph.human.data import incidence as incidence_module
+from curiograph.recommendation import incidence as incidence_module
 from curiograph.human.data.cooccurrence import cooccurrence_graph, core
 from curiograph.human.trajectories import Trajectories
 
