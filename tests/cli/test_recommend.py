@@ -129,18 +129,6 @@ def test_parts_are_written_then_reused_then_extended(run, tmp_path):
     assert parts.read_bytes() == kept
 
 
-def test_a_mixture_extends_a_file_of_one_component_and_keeps_it(run, tmp_path):
-    parts = tmp_path / "parts.safetensors"
-    agents = ("--igt-agent", "max-degree", "--cpt-agent", "min-degree", "--parts", parts)
-    assert run(*LIBRARY, "--by", "igt", *agents).code == 0
-    small = parts.stat().st_size
-    assert run(*LIBRARY, *agents).code == 0
-    whole = parts.read_bytes()
-    assert len(whole) > small
-    assert run("recommend", "toy:library", "--history", "music", "--by", "cpt", *agents).code == 0
-    assert parts.read_bytes() == whole
-
-
 def test_prepared_parts_follow_a_changed_graph(run, tmp_path):
     graph, parts, fresh = tmp_path / "links.txt", tmp_path / "parts.safetensors", tmp_path / "fresh.safetensors"
     for links in ("a b\nb c\nc a\n", "0 a\na b\nb c\nc a\n"):

@@ -134,22 +134,19 @@ class PageRankRanker(Ranker):
         result = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSH_NODES, max_edges=MAX_EDGES)
         order = np.argsort(result.nodes)
         nodes = result.nodes[order]
-        # The mass not yet pushed has spread far, so it is distributed like PageRank without a history.
-        missing = max(0.0, 1 - result.scores.sum())
-        known = result.scores[order] + missing * self._get_global_scores(graph, nodes)
+        # The mass not yet pushed has spread far, so it is distributed like PageRank without a history, which is the
+        # stationary distribution if the graph is undirected.
+        if graph.directed:
+            spread = _solve_global_pagerank(graph, self.alpha)[nodes]
+        else:
+            spread = graph.transition.get_strength(nodes) / max(graph.transition.total, 1e-300)
+        known = result.scores[order] + max(0.0, 1 - result.scores.sum()) * spread
         near = np.ones(len(wanted), bool) if len(wanted) <= len(nodes) else np.isin(wanted, nodes)
         scores = np.zeros(len(wanted))
         scores[near] = np.maximum(
             look_up_values(nodes, known, wanted[near]), _propagate(graph, self.alpha, nodes, known, wanted[near])
         )
         return scores
-
-    def _get_global_scores(self, graph: Graph, nodes: Int32) -> Float64:
-        """Return the stationary distribution of an undirected graph, or PageRank without history of a directed one."""
-        transition = graph.transition
-        if not graph.directed:
-            return transition.get_strength(nodes) / max(transition.total, 1e-300)
-        return _solve_global_pagerank(graph, self.alpha)[nodes]
 
 
 def compute_popularity(graph: Graph, alpha: float) -> Float64:

@@ -12,9 +12,9 @@ from curiograph.errors import RankerError, SettingError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import grid, library
 from curiograph.human.choices.baselines import BASELINES, Degree, RP3beta
+from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation import incidence as incidence_module
 from curiograph.recommendation.count_rankers import ItemKnn, Markov, Popularity
-from curiograph.human.trajectories import Trajectories
 
 SIZE = 6
 RING = cg.Graph.from_edges([(i, (i + 1) % SIZE) for i in range(SIZE)])
