@@ -99,14 +99,10 @@ class Popularity(Ranker):
 class UserCounts:
     """Number of times each integer key occurred, in total and by user."""
 
-    keys: Int64
-    """Distinct keys, ascending."""
-    counts: Int64
-    """Number of occurrences of each key."""
-    pairs: Int64
-    """Distinct pairs of a user and a key, as user * len(keys) + index of the key, ascending."""
-    pair_counts: Int64
-    """Number of occurrences of each pair."""
+    keys: Int64  # distinct and ascending
+    counts: Int64  # occurrences of each key
+    pairs: Int64  # distinct pairs of a user and a key, as user * len(keys) + index of the key, ascending
+    pair_counts: Int64  # occurrences of each pair
 
     @classmethod
     def from_events(cls, keys: Int64, users: Int64) -> UserCounts:
@@ -149,13 +145,9 @@ class Markov(Ranker):
     """
 
     num_nodes: int
-    """Number of nodes of the graph."""
-    links: UserCounts
-    """Counts of steps, by source * num_nodes + target."""
-    sources: UserCounts
-    """Counts of steps, by source."""
-    targets: UserCounts
-    """Counts of steps, by target."""
+    links: UserCounts  # of steps, by source * num_nodes + target
+    sources: UserCounts  # of steps, by source
+    targets: UserCounts  # of steps, by target
     k: float = 1.0
     """Weight of popularity, in steps; at 1 or below it only breaks ties."""
     name: str = "markov"
@@ -173,13 +165,9 @@ class Markov(Ranker):
     def from_steps(cls, graph: Graph, sources: Int32, targets: Int32, users: Int64, k: float = 1.0) -> Markov:
         """Count steps, given the source, the target and the user of each."""
         begins, ends = sources.astype(np.int64), targets.astype(np.int64)
-        return cls(
-            num_nodes=graph.num_nodes,
-            links=UserCounts.from_events(begins * graph.num_nodes + ends, users),
-            sources=UserCounts.from_events(begins, users),
-            targets=UserCounts.from_events(ends, users),
-            k=k,
-        )
+        links = UserCounts.from_events(begins * graph.num_nodes + ends, users)
+        leaving, arriving = UserCounts.from_events(begins, users), UserCounts.from_events(ends, users)
+        return cls(graph.num_nodes, links, leaving, arriving, k)
 
     def scores(
         self, graph: Graph, histories: Sequence[Int32], candidates: Candidates, excluded_users: Int64 | None = None

@@ -157,14 +157,8 @@ class CuriousRanker(Ranker):
             with ThreadPoolExecutor(threads) as pool:
                 computed = list(pool.map(lambda share: self._simulate_few_steps(graph, share), shares))
             return [*first, *(computed[number % threads][number // threads] for number in range(len(rest)))]
-        policy = WalkerPolicy(
-            stack=GraphBatch.of([graph]),
-            agent=agent,
-            reward=reward,
-            p_g=self.p_g,
-            fallback=self.fallback,
-            workers=workers,
-        )
+        stack = GraphBatch.of([graph])
+        policy = WalkerPolicy(stack, agent, reward, p_g=self.p_g, fallback=self.fallback, workers=workers)
         return [self._simulate_swarm(policy, node) for node in nodes]
 
     def _simulate_few_steps(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
@@ -194,10 +188,8 @@ class CuriousRanker(Ranker):
         mean = by_group.mean(axis=0)
         errors = by_group.std(axis=0, ddof=1) / np.sqrt(len(by_group)) if visits.sampled else np.zeros(len(mean))
         kept = mean > _MIN_VISITS
-        nodes = visits.touched[kept].astype(np.int32)
-        return Part.of_most_visited(
-            nodes, mean[kept].astype(np.float32), errors[kept].astype(np.float32), float(mean.sum())
-        )
+        nodes, expected = visits.touched[kept].astype(np.int32), mean[kept].astype(np.float32)
+        return Part.of_most_visited(nodes, expected, errors[kept].astype(np.float32), mean.sum())
 
     def describe(self, graph: Graph) -> dict[str, Any]:
         """Return everything that determines the parts of a graph, as JSON values."""

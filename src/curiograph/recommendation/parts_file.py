@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,7 @@ from curiograph.graph.graph import Graph
 from curiograph.messages import quote_value
 from curiograph.parallel import Engine
 from curiograph.parallel.fingerprint import hash_values
-from curiograph.progress import Progress, no_progress
+from curiograph.progress import Progress
 from curiograph.recommendation.curious_ranker import CuriousRanker, Part
 from curiograph.tensors import write_tensors
 
@@ -38,22 +38,11 @@ _HEADER_KEY = "curiograph parts"  # the only entry of the header, since the orde
 _FIX = "give the name of a new file, and the parts will be computed"
 
 
-def find_missing(graph: Graph, rankers: Mapping[str, CuriousRanker], nodes: Iterable[int]) -> list[int]:
-    """Return those of some positions that lack a part of some ranker."""
-    kept = [ranker.kept.get(graph, {}) for ranker in rankers.values()]
-    return [v for v in nodes if not all(v in parts for parts in kept)]
-
-
 def prepare_parts(
-    graph: Graph,
-    rankers: Mapping[str, CuriousRanker],
-    nodes: Sequence[int],
-    engine: Engine,
-    progress: Progress = no_progress,
+    graph: Graph, rankers: Mapping[str, CuriousRanker], nodes: Sequence[int], engine: Engine, progress: Progress
 ) -> None:
-    """Compute the missing parts of some positions, which an engine with a run folder resumes."""
-    missing = find_missing(graph, rankers, nodes)
-    tasks = [missing[first : first + _TASK_NODES] for first in range(0, len(missing), _TASK_NODES)]
+    """Compute the parts of some positions, which an engine with a run folder resumes."""
+    tasks = [list(nodes[first : first + _TASK_NODES]) for first in range(0, len(nodes), _TASK_NODES)]
     threads = None if engine.backend == "local" and engine.workers == 1 else 1  # of each process
     settings = {name: replace(ranker, kept={}, workers=threads or ranker.workers) for name, ranker in rankers.items()}
     results = engine.map(

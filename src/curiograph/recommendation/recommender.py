@@ -21,7 +21,7 @@ from curiograph.messages import quote_value
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.curious_ranker import CuriousRanker
-from curiograph.recommendation.parts_file import find_missing, load_parts, prepare_parts, save_parts
+from curiograph.recommendation.parts_file import load_parts, prepare_parts, save_parts
 from curiograph.recommendation.ranker import CandidateSet, Ranker, RankerLike, find_candidates, score_candidates
 from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, as_ranker, compute_popularity
 from curiograph.recommendation.recommended import Recommendations
@@ -123,11 +123,9 @@ class Recommender:
         progress: Progress = no_progress,
     ) -> list[Recommendations]:
         """Return the `k` best candidates for each of several parsed histories, each with its own selection."""
-        selections = [EVERYTHING] * len(histories) if selections is None else selections
-        size = _BATCH_USERS
-        if candidates == "all":
-            size = max(1, min(size, _BATCH_ENTRIES // self.graph.num_nodes))
-        users = list(zip(histories, selections, strict=True))
+        users = list(zip(histories, selections or [EVERYTHING] * len(histories), strict=True))
+        fitting = max(1, _BATCH_ENTRIES // self.graph.num_nodes)
+        size = min(fitting, _BATCH_USERS) if candidates == "all" else _BATCH_USERS
         tops: list[Recommendations] = []
         for first in range(0, len(users), size):
             progress(f"recommending to user {first:,} of {len(users):,}", first / len(users))
@@ -160,19 +158,12 @@ class Recommender:
             np.concatenate([candidates.nodes[a:b][top] for (a, b), top in zip(bounds, best, strict=True)]),
         )
         errors = self.ranker.errors(graph, positions, chosen)
-        return [
-            Recommendations(
-                graph=graph,
-                history=history,
-                nodes=chosen.nodes[c:d],
-                scores=scores[a:b][top],
-                errors=errors[c:d],
-                ranks={name: compute_ranks(each[a:b], top) for name, each in by_part.items()},
-                candidates=b - a,
-                stack=self._stack,
-            )
-            for (history, _), (a, b), top, (c, d) in zip(users, bounds, best, pairwise(chosen.offsets), strict=True)
-        ]
+        tops = []
+        for (history, _), (a, b), top, (c, d) in zip(users, bounds, best, pairwise(chosen.offsets), strict=True):
+            ranks = {name: compute_ranks(each[a:b], top) for name, each in by_part.items()}
+            nodes, found = chosen.nodes[c:d], scores[a:b][top]
+            tops.append(Recommendations(graph, history, nodes, found, errors[c:d], ranks, b - a, self._stack))
+        return tops
 
     def _recommend_popular(self, history: History, selection: Selection, k: int) -> Recommendations:
         """Return the nodes of the highest PageRank without a history, for a user who has visited nothing."""
@@ -181,15 +172,8 @@ class Recommender:
         scores = compute_popularity(self.graph, alphas[0] if alphas else _DEFAULT_ALPHA)
         nodes = np.arange(self.graph.num_nodes, dtype=np.int32)
         best = selection.select(self.graph, nodes, scores, np.ones(len(nodes), bool), k)
-        return Recommendations(
-            graph=self.graph,
-            history=history,
-            nodes=nodes[best],
-            scores=scores[best],
-            errors=np.zeros(len(best)),
-            ranks={"pagerank": compute_ranks(scores, best)},
-            candidates=len(nodes),
-        )
+        ranks = {"pagerank": compute_ranks(scores, best)}
+        return Recommendations(self.graph, history, nodes[best], scores[best], np.zeros(len(best)), ranks, len(nodes))
 
     # ---- preparation ------------------------------------------------------------------------------------------------
 
@@ -221,8 +205,9 @@ class Recommender:
         nodes: Sequence[int] = range(self.graph.num_nodes)
         if labels is not None:
             nodes = sorted({self.labels.position(label) for label in labels})
-        if self.curious_rankers:
-            prepare_parts(self.graph, self.curious_rankers, nodes, backend, progress)
+        missing = self.find_missing(nodes)
+        if missing:
+            prepare_parts(self.graph, self.curious_rankers, missing, backend, progress)
         if pagerank and nodes:
             for plain in _find_components(self.ranker, PageRankRanker).values():
                 plain.prepare(self.graph, nodes)
@@ -235,7 +220,8 @@ class Recommender:
 
     def find_missing(self, nodes: Iterable[int]) -> list[int]:
         """Return those of some nodes (positions) that are not prepared for all curious components."""
-        return find_missing(self.graph, self.curious_rankers, nodes)
+        kept = [ranker.kept.get(self.graph, {}) for ranker in self.curious_rankers.values()]
+        return [v for v in nodes if not all(v in parts for parts in kept)]
 
     def save(self, path: PathLike) -> None:
         """Write prepared parts to a .safetensors file; those of other rankers on this graph that it holds are kept."""
