@@ -45,18 +45,6 @@ def test_a_filter_keeps_the_order(data):
     assert cg.recommend(g, history, 1, ranker="pagerank", filter=allowed) == wanted[:1]
 
 
-def test_a_filter_function_checks_the_best_candidates_only():
-    g = cg.generate("ba", nodes=2000, seed=0)
-    asked = []
-    everything = list_labels(cg.recommend(g, [0], 2000, ranker="pagerank"))
-    top = cg.recommend(g, [0], 5, ranker="pagerank", filter=lambda label: asked.append(label) or label % 2 == 0)
-    assert list_labels(top) == [label for label in everything if label % 2 == 0][:5]
-    assert asked == everything[: len(asked)]
-    assert len(asked) < 50
-    rare = cg.recommend(g, [0], 5, ranker="pagerank", filter=lambda label: label == everything[-1])
-    assert list_labels(rare) == everything[-1:]
-
-
 def test_numbers_and_text_denote_the_same_nodes():
     numbers, text = cg.toys.cycle(8), cg.Graph.from_edges([(str(i), str((i + 1) % 8)) for i in range(8)])
     wanted = cg.recommend(numbers, [3, 4], 4, exclude=[6], ranker="pagerank")
@@ -81,34 +69,14 @@ def test_unknown_labels_are_skipped_and_reported():
 
 
 def test_one_unknown_label_does_not_fail_a_batch():
-    messages = []
     many = [["music"], ["moon"], ["logic", "moon"], []]
-    tops = cg.recommend_many(
-        LIBRARY, iter(many), 3, ranker="pagerank", progress=lambda text, share=None: messages.append((text, share))
-    )
+    tops = cg.recommend(LIBRARY, many, 3, ranker="pagerank", unknown="skip")
     assert [top.skipped for top in tops] == [[], ["moon"], ["moon"], []]
     assert [top.cold_start for top in tops] == [False, True, False, True]
     assert tops[0] == cg.recommend(LIBRARY, ["music"], 3, ranker="pagerank")
     assert tops[2] == cg.recommend(LIBRARY, ["logic"], 3, ranker="pagerank")
-    assert messages == [("recommending to user 0 of 4", 0.0)]
-    with pytest.raises(cg.UnknownNodeError, match="history 1: the graph has no node 'moon'"):
-        cg.recommend_many(LIBRARY, many, unknown="error", ranker="pagerank")
-    with pytest.raises(cg.WalkError, match="the histories are 'music'"):
-        cg.recommend_many(LIBRARY, "music")
-    assert cg.recommend_many(LIBRARY, []) == []
-
-
-def test_ids_as_floats_and_text():
-    g = cg.toys.cycle(6)
-    assert not {0, 1} & set(list_labels(cg.recommend(g, [2.0], 6, exclude=[0.0, "1"], ranker="pagerank")))
-    recommender = cg.Recommender(g)
-    recommender.prepare(["3", 4.0])
-    assert recommender.num_prepared == 4
-
-
-def test_an_empty_history_uses_the_alpha_of_curious_walkers():
-    scores = [[score for _, score in cg.recommend(LIBRARY, [], 3, ranker="igt", alpha=alpha)] for alpha in (0.5, 0.85)]
-    assert scores[0] != scores[1]
+    with pytest.raises(cg.UnknownNodeError, match=r"history 1: .* 'moon'"):
+        cg.recommend(LIBRARY, many, ranker="pagerank")
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -143,20 +111,3 @@ def test_diverse_lists_follow_the_definition(diversity):
         pool = cg.recommend(g, [start], 40, ranker="pagerank")
         wanted = select_by_marginal_relevance(g, pool, diversity, 4)
         assert cg.recommend(g, [start], 4, ranker="pagerank", diversity=diversity) == wanted
-
-
-def test_diversity_trades_score_for_dissimilarity():
-    g = cg.generate("rg", nodes=50, seed=4)
-    around = {v: set(g.neighbors(v)) | {v} for v in g.labels}
-
-    def measure_similarity(top):
-        pairs = list(combinations(list_labels(top), 2))
-        return sum(len(around[u] & around[v]) / len(around[u] | around[v]) for u, v in pairs) / len(pairs)
-
-    tops = [cg.recommend(g, [7], 6, ranker="pagerank", diversity=share) for share in (0, 0.5, 1)]
-    assert tops[0] == cg.recommend(g, [7], 6, ranker="pagerank")
-    similarity = [measure_similarity(top) for top in tops]
-    assert similarity[0] > similarity[1] > similarity[2]
-    scores = [sum(score for _, score in top) for top in tops]
-    assert scores[0] > scores[1] > scores[2]
-    assert tops[1][0] == tops[0][0]

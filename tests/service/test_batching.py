@@ -180,4 +180,4 @@ def test_pagerank_of_prepared_nodes_is_additive(directed):
         for which in ("all", "last", "history"):
             one, other = (recommender.recommend(history, 40, candidates=which) for recommender in (solved, summed))
             assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=2e-10)
-    assert summed.is_prepared(parse_history(graph, [0, 1]))
+    assert not summed.find_missing([0, 1])

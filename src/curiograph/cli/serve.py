@@ -130,8 +130,7 @@ def _create_app(
         for name, path in part_files.items():
             recommender = store.open(name).recommender
             if path.exists():
-                recommender.load(path)
-                recommender.prepare_loaded()
+                recommender.prepare(recommender.load(path))
 
     app = create_app(
         store,

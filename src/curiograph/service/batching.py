@@ -16,7 +16,8 @@ import orjson
 
 from curiograph.centrality.history import History
 from curiograph.recommendation.ranker import CandidateSet
-from curiograph.recommendation.recommender import Recommendations, Recommender
+from curiograph.recommendation.recommended import Recommendations
+from curiograph.recommendation.recommender import Recommender
 from curiograph.recommendation.selection import EVERYTHING, Selection
 from curiograph.service.config import Limits
 from curiograph.service.errors import BusyError, TimeLimitError

@@ -93,6 +93,5 @@ def load_graph(store: GraphStore, name: str, parts: Path | None) -> OpenGraph:
     opened = OpenGraph(store.find(name).read())
     require_edges(opened.graph)
     if parts is not None:
-        opened.recommender.load(parts)
-        opened.recommender.prepare_loaded()
+        opened.recommender.prepare(opened.recommender.load(parts))
     return opened

@@ -13,7 +13,7 @@ import orjson
 from fastapi import Depends, Request, Response
 
 from curiograph.errors import CuriographError, SettingError
-from curiograph.recommendation.prepared import Part
+from curiograph.recommendation.curious_ranker import Part
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.batching import Batcher
 from curiograph.service.config import Limits

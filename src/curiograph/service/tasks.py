@@ -18,7 +18,7 @@ from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.pagerank import pagerank
 from curiograph.growth.measure import measure
 from curiograph.parallel import Result
-from curiograph.recommendation.prepared import CuriousRanker, Part
+from curiograph.recommendation.curious_ranker import CuriousRanker, Part
 from curiograph.service.catalog import check_reward, get_agent
 from curiograph.service.config import Limits
 from curiograph.service.graph_store import OpenGraph

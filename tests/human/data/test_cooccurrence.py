@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 import curiograph as cg
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.human.data.cooccurrence import cooccurrence_graph, core
-from curiograph.human.data.incidence import build_incidence
+from curiograph.recommendation.incidence import build_incidence
 from curiograph.human.trajectories import Trajectories
 from oracles import nearest_items
 

@@ -13,10 +13,10 @@ from curiograph.errors import SettingError, WalkError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
-from curiograph.human.data.incidence import build_incidence, multiply_blocks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.progress import Progress, no_progress
+from curiograph.recommendation.incidence import build_incidence, multiply_blocks
 from curiograph.validation import check_choice, check_integer, is_number
 
 Keep = Literal["knn", "highest"]
