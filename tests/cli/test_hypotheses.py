@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
+from curiograph.human.null_models.compare import compare_growth
 
 import curiograph as cg
 from curiograph.human.motives.hypotheses import hypotheses
-from curiograph.human.null_models.compare import compare_growth
 from curiograph.human.trajectories import Trajectories
 
 SHORT = ("--steps", "5", "--burn-in", "2")

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from curiograph.growth.groups import GAP_LIFETIME
 
 import curiograph as cg
 from curiograph.cli.output import format_json
 from curiograph.graph.toys import cycle, library
-from curiograph.growth.groups import GAP_LIFETIME
 
 WHEEL = cg.Graph.from_edges([*zip("abcd", "bcda", strict=True), *((x, "middle") for x in "abcd"), ("a", "e")])
 """A ring that `middle` fills, and a further node."""

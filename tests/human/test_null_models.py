@@ -5,14 +5,6 @@ from __future__ import annotations
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-import curiograph as cg
-from curiograph import kernels
-from curiograph.agents.registry import as_agent
-from curiograph.centrality.walkers import simulate_biased_walks
-from curiograph.exploration.mdp import begin
 from curiograph.human.null_models.compare import compare_growth, measure_growth
 from curiograph.human.null_models.models import (
     NULL_MODELS,
@@ -29,6 +21,14 @@ from curiograph.human.null_models.models import (
     walk_degree_matched,
     walk_unbiased,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curiograph as cg
+from curiograph import kernels
+from curiograph.agents.registry import as_agent
+from curiograph.centrality.walkers import simulate_biased_walks
+from curiograph.exploration.mdp import begin
 from curiograph.human.trajectories import Trajectories
 from oracles.reference import draw_graph
 from support.people import follow_agent

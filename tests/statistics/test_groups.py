@@ -6,8 +6,6 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from scipy import stats
-
 from curiograph.statistics.correlation import compute_spearman, estimate_spearman
 from curiograph.statistics.groups import (
     adjust_holm,
@@ -16,6 +14,7 @@ from curiograph.statistics.groups import (
     compute_permutation_p,
     estimate_differences,
 )
+from scipy import stats
 
 
 @pytest.mark.parametrize("sizes", [(5, 5), (12, 4), (30, 45)])

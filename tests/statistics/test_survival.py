@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from curiograph.statistics.survival import (
     LifeTable,
     compute_log_log_interval,

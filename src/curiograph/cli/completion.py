@@ -40,7 +40,7 @@ def complete_rewards() -> list[str]:
 
 def complete_null_models() -> list[str]:
     """Null models of growth."""
-    from curiograph.human.null_models.models import NULL_MODELS
+    from curiograph.human.people.null_models import NULL_MODELS
 
     return list(NULL_MODELS)
 
@@ -76,7 +76,7 @@ def complete_fallbacks() -> list[str]:
 
 def complete_measures() -> list[str]:
     """Groups of measures and measures of `profile`."""
-    from curiograph.human.profile.measures import GROUPS, MEASURES
+    from curiograph.human.people.measure_catalog import GROUPS, MEASURES
 
     return [*GROUPS, *MEASURES]
 
@@ -88,7 +88,7 @@ def complete_profile_tables() -> list[str]:
 
 def complete_tables() -> list[str]:
     """Rows of the tables of `measure`."""
-    return ["steps", "gaps", "users", "persistence"]
+    return ["steps", "gaps", "persistence"]
 
 
 def complete_engines() -> list[str]:

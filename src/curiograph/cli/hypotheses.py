@@ -25,10 +25,10 @@ from curiograph.progress import split_progress
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
+    from curiograph.bootstrap import Estimate
     from curiograph.human.motives.results import Motives
     from curiograph.human.motives.weight_results import MotiveWeights
-    from curiograph.human.null_models.results import GrowthComparison
-    from curiograph.statistics.bootstrap import Estimate
+    from curiograph.human.people.growth_comparison import GrowthComparison
 
 
 def hypotheses(
@@ -102,7 +102,7 @@ def hypotheses(
     """
     from curiograph.human.choices.choice_sets import DEFAULT_MEMORY
     from curiograph.human.motives.hypotheses import hypotheses as compare_motives
-    from curiograph.human.null_models.compare import DEFAULT_NULLS, compare_growth
+    from curiograph.human.people.growth_comparison import DEFAULT_NULLS, compare_growth
     from curiograph.parallel import resolve_engine
 
     meaning = f"give the number of visits before the first choice, 1 to {DEFAULT_MEMORY}"
@@ -152,7 +152,9 @@ def hypotheses(
     write_result(out, document, lambda: list_rows(motives.columns()), lambda: motives.plot().axes[0])
     if out is not None and growth is not None and out.suffix.lower() != ".json":
         second = out.with_name(f"{out.stem}-growth{out.suffix}")
-        write_result(second, document, lambda: list_rows(growth.columns()), lambda: growth.plot().axes[0])
+        write_result(
+            second, document, lambda: list_rows(growth.to_frame().to_dict("list")), lambda: growth.plot().axes[0]
+        )
     found_weights = motives.weights
     if out is not None and found_weights is not None and out.suffix.lower() != ".json":
         third = out.with_name(f"{out.stem}-weights{out.suffix}")
@@ -236,12 +238,14 @@ def _show_weights(weights: MotiveWeights) -> None:
 
 
 def _show_growth(growth: GrowthComparison) -> None:
+    from curiograph.human.people.growth_comparison import QUANTITIES
+
     rows = [
-        [null.name, *(cell for area in null.area.values() for cell in _format_estimate(area))]
-        for null in growth.values()
+        [name, *(cell for area in areas.values() for cell in _format_estimate(area))]
+        for name, areas in growth.area.items()
     ]
     size = f"{growth.walks:,} walks by {growth.users:,} users, mean over {growth.steps} nodes"
-    columns = ["null model", *(title for quantity in growth.human for title in (quantity, "95 %"))]
+    columns = ["null model", *(title for quantity in QUANTITIES for title in (quantity, "95 %"))]
     show_table(f"people above null models: {size}", columns, rows)
 
 

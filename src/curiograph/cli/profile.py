@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from curiograph.cli import completion, options
-from curiograph.cli.measure import report_groups
 from curiograph.cli.output import (
     PICTURES,
     check_folder,
@@ -21,9 +20,15 @@ from curiograph.cli.output import (
     write_result,
 )
 from curiograph.errors import SettingError
+from curiograph.results import to_plain
 from curiograph.validation import check_choice, check_integer
 
 _MAX_ROWS = 200  # walks or people that a table shows
+
+
+def get_axes(drawn: Any) -> Any:
+    """Return axes of a plot, which is a figure or axes."""
+    return drawn.axes[0] if hasattr(drawn, "subplots") else drawn
 
 
 def profile(
@@ -51,6 +56,9 @@ def profile(
     group: Annotated[
         str | None,
         typer.Option(help="Column with the group of each user: compare the groups, with intervals over people."),
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(help="Cut walks after this number of distinct nodes, without shorter ones.")
     ] = None,
     texts: options.Texts = None,
     styles: Annotated[
@@ -84,8 +92,9 @@ def profile(
 
     [bold]curiograph profile links.csv --walks log.csv --session-gap 30min --table users --out people.csv[/bold]
     """
-    from curiograph.human.profile.profile import profile as profile_walks
-    from curiograph.human.profile.results import list_people
+    from curiograph.human.people.comparison import compare_groups
+    from curiograph.human.people.profile import profile as profile_walks
+    from curiograph.parallel import resolve_engine
 
     check_out(out, (".json", ".csv", *PICTURES))
     check_folder(run, "--run")
@@ -102,30 +111,27 @@ def profile(
     columns: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
     people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=kept, **columns)
     with show_progress(quiet) as progress:
-        parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
-        settings: Any = {"measures": measures or None, "similarity": similarity, "lenient": lenient}
-        found = profile_walks(g, people, progress=progress, **settings, **parallel)
-    options.show_skipped(found.skipped, quiet)
-    skipped = found.skipped.to_dict()
+        settings: Any = {"measures": measures or None, "nodes": nodes, "similarity": similarity}
+        backend = resolve_engine(engine, workers, address, run)
+        found = profile_walks(g, people, engine=backend, progress=progress, **settings)
+    skipped = found.walks.skipped
+    options.show_skipped(skipped, quiet)
+    result: Any = found
     if group is not None:
-        report_groups(found.compare_groups(group, seed=seed), found.skipped, out, json)
-        return
-    estimated = found.styles(None if block == 0 else block or 10, seed=seed) if styles else None
-    result = found if estimated is None else estimated
-    rows_by_column = list_people(found) if table == "users" else result.columns()
-    names, rows = list_rows(rows_by_column)
-    if estimated is not None:
-        document = estimated.to_dict() | {"skipped": skipped}
-    elif table == "users":
-        document = {"users": [dict(zip(names, row, strict=True)) for row in rows], "skipped": skipped}
-    else:
-        document = found.to_dict()
-    write_result(out, document, lambda: (names, rows), lambda: result.plot().axes[0])
+        result = compare_groups(found, group, seed=seed)
+    elif styles:
+        result = found.styles(None if block == 0 else block or 10, seed=seed)
+    columns = found.per_user().to_dict("list") if table == "users" else result.columns()
+    names, rows = list_rows({name: to_plain(values) for name, values in columns.items()})
+    document = {**result.to_dict(), "skipped": skipped.to_dict()}
+    if table == "users":
+        document["rows"] = [dict(zip(names, row, strict=True)) for row in rows]
+    write_result(out, document, lambda: (names, rows), lambda: get_axes(result.plot()))
     if json:
         show_json(document)
         return
     show_table("", names, rows[:_MAX_ROWS])
     if len(rows) > _MAX_ROWS:
         print_remark(f"{len(rows) - _MAX_ROWS:,} more rows are not shown; --out writes all of them", quiet)
-    if estimated is not None:
-        print(estimated.answer)
+    if group is not None or styles:
+        print(result.answer)

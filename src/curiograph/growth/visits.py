@@ -2,171 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from curiograph.arrays import Int32, Int64
 from curiograph.errors import UnknownNodeError, WalkError
 from curiograph.graph.graph import Graph
-from curiograph.graph.label_reader import LabelReader
-from curiograph.graph.labels import Labels
 from curiograph.messages import quote_value
 from curiograph.skipped import Skipped
 
+if TYPE_CHECKING:
+    from curiograph.human.trajectories import Trajectories
 
-@runtime_checkable
-class RecordedWalks(Protocol):
-    """Walks of people over named nodes: `human.Trajectories`, which this package must not import."""
-
-    @property
-    def nodes(self) -> Int32: ...
-    @property
-    def offsets(self) -> Int64: ...
-    @property
-    def names(self) -> Labels: ...
-    @property
-    def users(self) -> Int64: ...
-    @property
-    def user_names(self) -> Labels: ...
-    @property
-    def sessions(self) -> Int64: ...
-    @property
-    def session_names(self) -> Labels: ...
-    @property
-    def user_columns(self) -> Mapping[str, Sequence[Any]]: ...
-    @property
-    def skipped(self) -> Skipped: ...
-
-
-class HasRecordedWalks(Protocol):
-    """A `human` Dataset."""
-
-    @property
-    def walks(self) -> RecordedWalks: ...
+EMPTY = "empty walks"
+"""Reason of walks that were dropped because they visit no node of the graph."""
 
 
 @dataclass(frozen=True, eq=False)
-class Visits:
-    """First visits of several walks in a flat array; those of walk i are `nodes[offsets[i]:offsets[i + 1]]`."""
+class FirstVisits:
+    """First visits of several walks; those of walk i are `nodes[offsets[i]:offsets[i + 1]]`."""
 
     nodes: Int32
     """Positions of the visited nodes."""
     offsets: Int64
     """Bounds of the walks in `nodes`."""
     revisits: Int64
-    """Number of entries of each walk that were skipped because their node had been visited before."""
-    outside: Int64
-    """Number of entries of each walk that were dropped because their node is not in the graph."""
-    repeats: int = 0
-    """Number of entries merged with the one before, as those between them were dropped; they are no revisits."""
-
-    def select(self, first: int, last: int) -> tuple[Int32, Int64]:
-        """Return nodes and offsets of the walks `first` to `last - 1`."""
-        offsets = self.offsets[first : last + 1]
-        return self.nodes[offsets[0] : offsets[-1]], offsets - offsets[0]
+    """Number of visits of each walk that were left out because their node had been visited before."""
+    people: dict[str, list[Any]]
+    """User and session of each walk, and the values of further columns of a log."""
+    skipped: Skipped
+    """What was dropped when the walks were read and matched with the graph."""
 
 
-def find_first_visits(graph: Graph, walk: Sequence[Hashable], number: int | None = None) -> Int32:
+def find_first_visits(graph: Graph, walk: Sequence[Hashable]) -> Int32:
     """Return the positions of the distinct nodes of a walk, in order of first visit.
 
     >>> from curiograph.graph.toys import cycle
     >>> find_first_visits(cycle(4), [3, 2, 3])
     array([3, 2], dtype=int32)
     """
-    labels = _list_labels(walk, number)
-    try:
-        return graph.positions(dict.fromkeys(labels))
-    except TypeError:  # a label that is not hashable: `positions` raises an error that names it
-        return graph.positions(labels)
+    return graph.positions(_list_distinct(walk, "the walk")[0])
 
 
-def find_visits(graph: Graph, walks: Sequence[Any], *, lenient: bool = False) -> Visits:
-    """Return the first visits of several walks; errors name the walk by its number.
-
-    If `lenient`, labels that are not in the graph are dropped; a walk without any other labels is then empty.
+def read_walks(graph: Graph, walks: Any) -> FirstVisits:
+    """Return the first visits of a list of walks, whose nodes must be in the graph, of Trajectories or of a Dataset.
 
     >>> from curiograph.graph.toys import cycle
-    >>> visits = find_visits(cycle(4), [[3, 2, 3], [0]])
-    >>> visits.nodes.tolist(), visits.offsets.tolist(), visits.revisits.tolist()
-    ([3, 2, 0], [0, 2, 3], [1, 0])
+    >>> found = read_walks(cycle(4), [[3, 2, 3], [0]])
+    >>> found.nodes.tolist(), found.offsets.tolist(), found.revisits.tolist(), found.people["user"]
+    ([3, 2, 0], [0, 2, 3], [1, 0], [0, 1])
     """
-    labels: list[Hashable] = []
-    lengths, entries, outside = [], [], []
+    if is_recorded(walks):
+        recorded = place_walks(graph, walks)
+        nodes, offsets = select_first_visits(recorded.nodes, recorded.offsets)
+        revisits = recorded.lengths - np.diff(offsets)
+        return FirstVisits(nodes, offsets, revisits, list_people(recorded), recorded.skipped)
+    found = [_list_distinct(walk, f"walk {number}") for number, walk in enumerate(walks)]
     try:
-        for number, walk in enumerate(walks):
-            given = _list_labels(walk, number)
-            walk_labels = [label for label in given if label in graph] if lenient else given
-            distinct = dict.fromkeys(walk_labels)
-            labels += distinct
-            lengths.append(len(distinct))
-            entries.append(len(walk_labels))
-            outside.append(len(given) - len(walk_labels))
-        nodes = graph.positions(labels)
-    except (TypeError, UnknownNodeError):
-        for number, walk in enumerate(walks):
-            try:
-                find_first_visits(graph, walk, number)
-            except UnknownNodeError as error:
-                entry = next(i for i, label in enumerate(_list_labels(walk, number)) if label not in graph)
-                raise UnknownNodeError(f"walk {number}, entry {entry}: {error}") from None
-        raise
-    return Visits(
-        nodes=nodes,
-        offsets=np.concatenate([[0], np.cumsum(lengths)]),
-        revisits=np.asarray(entries) - np.asarray(lengths),
-        outside=np.asarray(outside),
-    )
-
-
-def match_visits(graph: Graph, walks: RecordedWalks, *, lenient: bool) -> Visits:
-    """Return the first visits of recorded walks, whose nodes are matched by label as by `Trajectories.on`.
-
-    If `lenient`, visits of nodes that are not in the graph are dropped; otherwise they raise UnknownNodeError.
-    """
-    try:
-        positions = LabelReader(graph).match_names(walks.names, walks.nodes, strict=not lenient)
+        nodes = graph.positions([label for labels, _ in found for label in labels])
     except UnknownNodeError as error:
-        raise UnknownNodeError(f"{error} Give lenient=True to drop visits of nodes outside the graph.") from None
-    nodes = positions[walks.nodes]
-    walk = np.repeat(np.arange(len(walks.users)), np.diff(walks.offsets))
-    inside = np.flatnonzero(nodes >= 0)
-    first = np.sort(inside[np.unique(walk[inside] * graph.num_nodes + nodes[inside], return_index=True)[1]])
-    is_repeat = (np.diff(nodes[inside]) == 0) & (np.diff(walk[inside]) == 0)
-    num_inside, num_first, num_repeats = (
-        np.bincount(walk[places], minlength=len(walks.users)) for places in (inside, first, inside[1:][is_repeat])
-    )
-    return Visits(
-        nodes=nodes[first],
-        offsets=np.concatenate([[0], np.cumsum(num_first)]),
-        revisits=num_inside - num_first - num_repeats,
-        outside=np.diff(walks.offsets) - num_inside,
-        repeats=int(num_repeats.sum()),
-    )
+        number = next(n for n, (labels, _) in enumerate(found) if any(label not in graph for label in labels))
+        raise UnknownNodeError(f"walk {number}: {error}") from None
+    lengths = np.array([len(labels) for labels, _ in found])
+    people = {"user": list(range(len(found))), "session": [1] * len(found)}
+    revisits = np.array([entries for _, entries in found]) - lengths
+    return FirstVisits(nodes, np.concatenate([[0], np.cumsum(lengths)]), revisits, people, Skipped())
 
 
-def _list_labels(walk: Any, number: int | None) -> list[Any]:
-    """Return the labels of a walk as Python objects; raise `WalkError` if it is empty or not a list."""
+def is_recorded(walks: Any) -> bool:
+    """Return whether walks are Trajectories or a Dataset, which this package must not import."""
+    return hasattr(getattr(walks, "walks", walks), "offsets")
+
+
+def is_single(graph: Graph, walk: Any) -> bool:
+    """Return whether a list is one walk rather than several; raise WalkError unless it is a list.
+
+    A tuple that is a label counts as a label.
+    """
     walk = getattr(walk, "nodes", walk)
-    check_walk(walk)
+    _check_list(walk)
     if len(walk) == 0:
-        raise WalkError(
-            f"{'the walk' if number is None else f'walk {number}'} is empty; a walk needs at least one node."
-        )
-    if isinstance(walk, np.ndarray) and walk.ndim == 1:
-        labels: list[Any] = walk.tolist()
-        return labels
-    return [label.item() if isinstance(label, np.generic) else label for label in walk]
+        raise WalkError("the walk is empty; a walk needs at least one node.")
+    first = walk[0]
+    is_walk = isinstance(first, list | np.ndarray) or hasattr(first, "nodes")
+    return not is_walk and not (
+        isinstance(first, tuple) and first not in graph and not isinstance(graph.label(0), tuple)
+    )
 
 
-def check_walk(walk: Any) -> None:
-    """Raise `WalkError` if `walk` is not a sequence of labels."""
-    if isinstance(walk, (str, bytes)) or not isinstance(walk, (Sequence, np.ndarray)):
+def place_walks(graph: Graph, walks: Any) -> Trajectories:
+    """Return recorded walks as positions on a graph; other visits and walks without any visit are counted as skipped.
+
+    Raise WalkError if no walk is left.
+    """
+    people: Trajectories = getattr(walks, "walks", walks).on(graph)
+    empty = int(np.count_nonzero(people.lengths == 0))
+    if empty == len(people):
+        raise WalkError(f"none of the {len(people)} walks visits a node of the graph; check the labels of both.")
+    if empty:
+        people = people.rows(people.lengths > 0).add_skipped(Skipped(count=empty, reasons={EMPTY: empty}))
+    return people
+
+
+def select_first_visits(nodes: Int32, offsets: Int64) -> tuple[Int32, Int64]:
+    """Return the first visits of the nodes of each walk, in order, and the bounds of the walks among them.
+
+    >>> nodes, offsets = select_first_visits(np.array([3, 2, 3, 3], np.int32), np.array([0, 3, 4]))
+    >>> nodes.tolist(), offsets.tolist()
+    ([3, 2, 3], [0, 2, 3])
+    """
+    walk = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    keys = walk * (int(nodes.max(initial=0)) + 1) + nodes
+    first = np.sort(np.unique(keys, return_index=True)[1])
+    counts = np.bincount(walk[first], minlength=len(offsets) - 1)
+    return nodes[first], np.concatenate([[0], np.cumsum(counts)])
+
+
+def list_people(walks: Trajectories) -> dict[str, list[Any]]:
+    """Return the user and the session of each recorded walk, and the values of further columns of the log."""
+    users = walks.users.tolist()
+    return {
+        "user": [walks.user_names[user] for user in users],
+        "session": [walks.session_names[session] for session in walks.sessions.tolist()],
+        **{name: [values[user] for user in users] for name, values in walks.user_columns.items()},
+    }
+
+
+def _list_distinct(walk: Any, name: str) -> tuple[list[Any], int]:
+    """Return the distinct labels of a walk in order of first visit, and the number of all its entries."""
+    walk = getattr(walk, "nodes", walk)
+    _check_list(walk)
+    if len(walk) == 0:
+        raise WalkError(f"{name} is empty; a walk needs at least one node.")
+    labels = [label.item() if isinstance(label, np.generic) else label for label in walk]
+    try:
+        return list(dict.fromkeys(labels)), len(labels)
+    except TypeError:  # `Graph.positions` raises an error that names the label that is not hashable
+        return labels, len(labels)
+
+
+def _check_list(walk: Any) -> None:
+    if isinstance(walk, str | bytes) or not isinstance(walk, Sequence | np.ndarray):
         fix = (
-            "; give a data frame to curiograph.human.Trajectories.from_frame first"
-            if hasattr(walk, "columns") and hasattr(walk, "shape")
-            else ""
+            "; give a data frame to curiograph.human.Trajectories.from_frame first" if hasattr(walk, "columns") else ""
         )
         raise WalkError(f"a walk is a list of node labels; got {quote_value(walk)}{fix}.")

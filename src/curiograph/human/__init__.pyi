@@ -13,8 +13,8 @@ from .data.trajectory_file import read_trajectories as read_trajectories
 from .motives.hypotheses import hypotheses as hypotheses
 from .motives.results import Motives as Motives
 from .motives.weight_results import MotiveWeights as MotiveWeights
-from .null_models.compare import compare_growth as compare_growth
-from .null_models.results import GrowthComparison as GrowthComparison
+from .people.growth_comparison import compare_growth as compare_growth
+from .people.styles import curiosity_styles as curiosity_styles
 from .prediction.predict import FULL as FULL
 from .prediction.predict import QUICK as QUICK
 from .prediction.predict import Effort as Effort
@@ -22,10 +22,6 @@ from .prediction.predict import predict as predict
 from .prediction.protocol import Recipe as Recipe
 from .prediction.results import Outcome as Outcome
 from .prediction.results import Prediction as Prediction
-from .profile.results import Profile as Profile
-from .profile.styles import Styles as Styles
-from .profile.styles import curiosity_styles as curiosity_styles
-from .profile.styles import simulate_styles as simulate_styles
 from .recommenders.evaluate import evaluate_recommenders as evaluate_recommenders
 from .recommenders.results import RecommenderEvaluation as RecommenderEvaluation
 from .recommenders.splits import split_log as split_log

@@ -16,12 +16,12 @@ import powerlaw
 import pytest
 import scipy.optimize
 import scipy.stats
+from curiograph.human.profile.compute import Sequences, compute_measures
+from curiograph.human.profile.measures import GROUPS, MEASURES, select_measures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.human.profile.compute import Sequences, compute_measures
-from curiograph.human.profile.measures import GROUPS, MEASURES, select_measures
 from curiograph.kernels import subgraph_measures, voids
 from oracles.flexibility import follow_walk
 from oracles.profile import compute_entropy_rate, compute_forward_flow, find_communities

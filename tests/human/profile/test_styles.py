@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from curiograph.human.profile.styles import _cut_walks, _resample_blocks
+from curiograph.statistics.reliability import estimate_split_half, predict_length
 from sklearn.metrics import roc_auc_score
 
 import curiograph as cg
-from curiograph.human.profile.styles import _cut_walks, _resample_blocks
-from curiograph.statistics.reliability import estimate_split_half, predict_length
 from oracles.profile import cut_walk
 
 

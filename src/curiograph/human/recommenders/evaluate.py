@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int32
+from curiograph.bootstrap import Estimate
 from curiograph.errors import MissingExtraError, SettingError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.human.data.dataset import Dataset
@@ -39,7 +40,6 @@ from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.ranker import Ranker, find_candidates, score_candidates
-from curiograph.statistics.bootstrap import Estimate
 from curiograph.validation import check_integer, check_seed
 
 PATHS: dict[str, tuple[float, ...]] = {

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int32, Int64
+from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, Seed, draw_weights
 from curiograph.human.data.incidence import build_incidence
 from curiograph.human.recommenders.splits import Split
-from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, Seed, draw_weights
 
 USER_MEASURES = ("hit", "recall", "ndcg", "novelty", "serendipity", "diversity")
 """Measures at k that are means over users."""

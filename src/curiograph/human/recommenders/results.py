@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64
+from curiograph.bootstrap import Estimate
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.human.recommenders.metrics import make_estimate
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.plotting import COLORS, create_figure
-from curiograph.statistics.bootstrap import Estimate
 from curiograph.validation import is_number
 
 if TYPE_CHECKING:

@@ -12,16 +12,16 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int64
+from curiograph.bootstrap import Estimate, make_columns
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.human.choices.choice_sets import align_walks
 from curiograph.human.data.dataset import Dataset
+from curiograph.human.motives.random_effects import PeopleLikelihood, fit_population
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
-from curiograph.statistics.bootstrap import Estimate, make_columns
-from curiograph.statistics.random_effects import PeopleLikelihood, fit_population
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:

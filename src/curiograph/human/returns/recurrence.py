@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
+from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, estimate_means, make_columns, resample_means
 from curiograph.errors import WalkError
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.trajectories import Trajectories, as_trajectories
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
-from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, estimate_means, make_columns, resample_means
 from curiograph.validation import check_seed
 
 if TYPE_CHECKING:
