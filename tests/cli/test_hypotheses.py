@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from curiograph.human.null_models.compare import compare_growth
+from curiograph.human.people.growth_comparison import compare_growth
 
 import curiograph as cg
 from curiograph.human.motives.hypotheses import hypotheses

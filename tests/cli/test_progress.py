@@ -19,7 +19,6 @@ from functools import partialmethod
 
 import numpy as np
 import pytest
-from curiograph.human.profile.styles import simulate_styles
 from rich.progress import Progress as RichProgress
 
 from curiograph.agents.evaluate import Rollouts
@@ -30,6 +29,7 @@ from curiograph.growth.measure import measure
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.paper import curves, lengths, table1
 from curiograph.progress import RemainingTime, no_progress, split_progress
+from support.people_styles import simulate_styles
 
 BAR = "━"
 

@@ -321,7 +321,8 @@ def _read_people(
             f"there is no column {by!r}; the columns are {', '.join(map(str, frame.columns))}. Keep a column when the "
             "log is read."
         )
-    known = [name for name in frame.select_dtypes("number") if name not in (*_IDENTITY, by)]
+    others = [*_IDENTITY, by] if isinstance(by, str) else _IDENTITY
+    known = [name for name in frame.select_dtypes("number") if name not in others]
     selected = list(table.measures) if isinstance(table, Profile) else known
     if measures is not None:
         if isinstance(measures, str) or not isinstance(measures, Sequence) or not measures:
