@@ -90,4 +90,5 @@ def plot_scores(scores: Float64, low: Float64, high: Float64, label: str, ax: Ax
     ax.scatter(ranks, scores[order], s=max(1.0, min(12.0, 800 / len(scores))), color=COLORS["human"], zorder=2)
     ax.axhline(0, color=COLORS["text"], linewidth=0.6)
     ax.set(xlabel="people", ylabel=label)
+    use_integer_ticks(ax.xaxis)
     return hide_frame(ax)

@@ -79,11 +79,13 @@ def draw_walk(walk: DrawnWalk, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def write_labels(ax: Axes, labels: Sequence[Hashable], places: Float64, radius: float) -> None:
-    """Write the names of nodes next to them, on the side that points away from the middle; at most 30 names."""
-    middle = places.mean(axis=0)
-    for node in np.unique(np.linspace(0, len(labels) - 1, min(len(labels), _MAX_LABELS)).round().astype(int)).tolist():
-        side = 1 if places[node, 0] >= middle[0] else -1
+def write_labels(
+    ax: Axes, labels: Sequence[Hashable], places: Float64, radius: float, count: int | None = None
+) -> None:
+    """Write the names of the first `count` nodes beside them, away from the middle; at most 30 names of all nodes."""
+    named = np.linspace(0, len(labels) - 1, min(len(labels), _MAX_LABELS)).round().astype(int)
+    for node in named[named < (len(labels) if count is None else count)].tolist():
+        side = 1 if places[node, 0] >= places[:, 0].mean() else -1
         ax.annotate(
             shorten_text(" ".join(str(labels[node]).split()), _MAX_LETTERS), places[node].tolist(), zorder=6,
             xytext=(side * (radius + 2), 0), textcoords="offset points", fontsize=8, color=COLORS["text"],
@@ -123,7 +125,7 @@ class WalkPicture:
         self._draw_gaps(step)
         self._draw_links(step)
         self._draw_nodes(step)
-        write_labels(self.ax, self.walk.nodes[:step], self.places[:step], self.diameter / 2)
+        write_labels(self.ax, self.walk.nodes, self.places, self.diameter / 2, step)
         self._draw_legend(step)
 
     def _draw_gaps(self, step: int) -> None:
