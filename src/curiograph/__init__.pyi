@@ -61,9 +61,9 @@ from .growth.plots import plot_walk as plot_walk
 from .growth.records import Gap as Gap
 from .growth.records import Growth as Growth
 from .growth.records import Growths as Growths
-from .human.people.comparison import compare_groups as compare_groups
-from .human.people.comparison import correlate as correlate
 from .human.people.gap_survival import gap_survival as gap_survival
+from .human.people.group_comparison import compare_groups as compare_groups
+from .human.people.group_comparison import correlate as correlate
 from .human.people.profile import profile as profile
 from .leaderboard.gym_policy import GymPolicy as GymPolicy
 from .leaderboard.results import SuiteResult as SuiteResult

@@ -14,9 +14,9 @@ import curiograph as cg
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.toys import complete, cycle, grid, library
 from curiograph.growth.compute import compute_growth
+from curiograph.growth.first_visits import read_walks
 from curiograph.growth.measure import join_parts, measure_part
 from curiograph.growth.records import Gap, Growth
-from curiograph.growth.visits import read_walks
 from curiograph.human.trajectories import Trajectories
 from curiograph.rewards.cpt import CompressibilityTracker
 from oracles.reference import compute_cpt, compute_gudhi_pairs, draw_graph

@@ -92,7 +92,7 @@ def profile(
 
     [bold]curiograph profile links.csv --walks log.csv --session-gap 30min --table users --out people.csv[/bold]
     """
-    from curiograph.human.people.comparison import compare_groups
+    from curiograph.human.people.group_comparison import compare_groups
     from curiograph.human.people.profile import profile as profile_walks
     from curiograph.parallel import resolve_engine
 

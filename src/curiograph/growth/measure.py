@@ -9,8 +9,8 @@ import numpy as np
 
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.growth.compute import GrowthArrays, compute_growth
+from curiograph.growth.first_visits import FirstVisits, find_first_visits, is_recorded, is_single, read_walks
 from curiograph.growth.records import Growth, Growths
-from curiograph.growth.visits import FirstVisits, find_first_visits, is_recorded, is_single, read_walks
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.parallel.chunks import split_by_size
 from curiograph.progress import Progress, no_progress

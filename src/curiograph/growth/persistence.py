@@ -13,7 +13,7 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph, as_graph
-from curiograph.growth.visits import FirstVisits, is_recorded, is_single, read_walks
+from curiograph.growth.first_visits import FirstVisits, is_recorded, is_single, read_walks
 from curiograph.results import Table
 
 if TYPE_CHECKING:
@@ -31,11 +31,9 @@ class Persistence(Table):
     --------
     >>> import curiograph as cg
     >>> g = cg.Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5), (2, 3, 1.0), (3, 0, 1.0), (0, 2, 0.125)])
-    >>> found = cg.measure_persistence(g, [0, 1, 2, 3])
-    >>> found
-    Persistence(1 walks, 1 gaps, 0 of them open)
-    >>> found.loops, found.bits.tolist()
-    ([[1, 2, 3, 0]], [[1.0, 3.0]])
+    >>> cg.measure_persistence(g, [0, 1, 2, 3]).to_frame()[["birth_bits", "death_bits", "loop"]]
+       birth_bits  death_bits          loop
+    0         1.0         3.0  [1, 2, 3, 0]
     """
 
     graph: Graph
@@ -66,18 +64,18 @@ class Persistence(Table):
         walk = self.gaps[:, 0]
         labels = [self.graph.label(int(v)) for v in self.visits.nodes]
         first = self.visits.offsets[walk]
-        opened, closed = (first[:, None] + self.gaps[:, columns] for columns in (slice(1, 3), slice(3, 5)))
+
+        def name_links(ends: Int32) -> list[Any]:
+            return [None if s < 0 else (labels[k + s], labels[k + t]) for k, (s, t) in zip(first, ends, strict=True)]
+
         return {
             "walk": walk,
             **{name: [values[number] for number in walk] for name, values in self.visits.people.items()},
             "birth_bits": self.bits[:, 0],
             "death_bits": self.bits[:, 1],
             "persistence": self.bits[:, 1] - self.bits[:, 0],
-            "opened_by": [(labels[s], labels[t]) for s, t in opened],
-            "closed_by": [
-                None if is_open else (labels[s], labels[t])
-                for is_open, (s, t) in zip(self.gaps[:, 3] < 0, closed, strict=True)
-            ],
+            "opened_by": name_links(self.gaps[:, 1:3]),
+            "closed_by": name_links(self.gaps[:, 3:5]),
             "loop": self.loops,
         }
 

@@ -260,8 +260,10 @@ class Growths(Table, Sequence[Growth]):
 
     def _join_people(self, walk: Int64, columns: dict[str, Any]) -> dict[str, Any]:
         """Return columns whose rows belong to the given walks, after the number, user, session and log columns."""
+        import pandas as pd
+
         check_columns(self.people, columns)
-        people = {name: [values[number] for number in walk.tolist()] for name, values in self.people.items()}
+        people = {name: pd.Series(values).take(walk).array for name, values in self.people.items()}
         return {"walk": walk, **people, **columns}
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from curiograph.bootstrap import Estimate, estimate_means, make_columns, resampl
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.growth.visits import place_walks, select_first_visits
+from curiograph.growth.first_visits import place_walks, select_first_visits
 from curiograph.human.people.null_models import NULL_MODELS
 from curiograph.human.trajectories import Trajectories, as_trajectories
 from curiograph.messages import quote_value

@@ -15,8 +15,8 @@ from curiograph.errors import SettingError, WalkError
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.similarity import Similarity
+from curiograph.growth.first_visits import is_recorded, is_single, list_people, place_walks, select_first_visits
 from curiograph.growth.records import check_columns
-from curiograph.growth.visits import is_recorded, is_single, list_people, place_walks, select_first_visits
 from curiograph.human.people.measure_catalog import MEASURES, select_measures
 from curiograph.human.people.walk_measures import (
     PairSimilarity,

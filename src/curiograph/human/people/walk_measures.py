@@ -15,7 +15,7 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.growth.compute import OPEN, compute_growth
-from curiograph.growth.visits import select_first_visits
+from curiograph.growth.first_visits import select_first_visits
 from curiograph.human.people.measure_catalog import COUNTS
 from curiograph.parallel.chunks import split_by_size
 from curiograph.rewards.cct import compute_step_flexibility, count_conformable

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import curiograph as cg
-from curiograph.human.people.comparison import (
+from curiograph.human.people.group_comparison import (
     adjust_holm,
     compute_between_groups,
     compute_permutation_p,
