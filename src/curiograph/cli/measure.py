@@ -132,7 +132,9 @@ def measure(
     is_single = walks is None
     options.show_skipped(growths.skipped, quiet)
     if table == "gaps":
-        names, rows = list_rows(growths.gaps_frame().astype(object).to_dict("list"))
+        names, rows = list_rows(
+            {name: to_plain(values) for name, values in growths.gaps_frame().to_dict("list").items()}
+        )
         document = {"gaps": [dict(zip(names, row, strict=True)) for row in rows], "skipped": growths.skipped.to_dict()}
         write_result(out, document, lambda: (names, rows), lambda: gap_survival(growths, seed=seed).plot())
         _show_rows(names, rows, document if json else None, quiet)
