@@ -22,11 +22,11 @@ from curiograph.growth.measure import measure
 from curiograph.growth.persistence import measure_persistence
 from curiograph.human.data.cooccurrence import cooccurrence_graph
 from curiograph.human.motives.hypotheses import hypotheses
-from curiograph.human.null_models.compare import compare_growth
-from curiograph.human.null_models.models import NULL_MODELS
-from curiograph.human.profile.profile import profile
-from curiograph.human.profile.styles import simulate_styles
+from curiograph.human.people.growth_comparison import compare_growth
+from curiograph.human.people.null_models import NULL_MODELS
+from curiograph.human.people.profile import profile
 from curiograph.human.trajectories import Trajectories
+from curiograph.parallel import IN_PROCESS
 from curiograph.recommendation.recommender import recommend
 from curiograph.rewards.rate_distortion import rate_distortion
 from curiograph.rewards.registry import REWARDS
@@ -40,8 +40,8 @@ def warm_up() -> float:
             evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2)
     measure(library(), ["music", "physics", "chemistry"])
     people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())
-    profile(library(), simulate_styles(library(), people=2, visits=12)).styles(4)
-    compare_growth(library(), people, nulls=list(NULL_MODELS), steps=3, replicates=1, workers=1)
+    profile(library(), [library().labels, library().labels[2:9]]).styles(4)
+    compare_growth(library(), people, nulls=list(NULL_MODELS), steps=3, replicates=1, engine=IN_PROCESS)
     returning = Trajectories.from_walks([["music", "physics", "music", "physics"]] * 10, graph=library())
     hypotheses(library(), returning, motives=["degree"], burn_in=1, weights=True, returns=True, workers=1)
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
@@ -50,10 +50,8 @@ def warm_up() -> float:
     for graph in (library(), weighted):
         compare_walks(graph, {"unbiased": None, "random": "random"}, walks=2, steps=4)
     rate_distortion(library())
-    measure(library(), ["music", "physics", "chemistry"], pairs="best")
     heavy = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0)])
     rate_distortion(heavy)
-    measure(Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5)]), [0, 1, 2], weighted=True)
     measure_persistence(Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5)]), [0, 1, 2])
     Similarity.from_embeddings(heavy, [[1.0], [2.0], [3.0]]).compute_pairs([0], [1])
     Similarity.from_embeddings(heavy, csr_array([[1.0], [2.0], [3.0]])).compute_pairs([0], [1])

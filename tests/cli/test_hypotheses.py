@@ -10,7 +10,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.human.motives.hypotheses import hypotheses
-from curiograph.human.null_models.compare import compare_growth
+from curiograph.human.people.growth_comparison import compare_growth
 from curiograph.human.trajectories import Trajectories
 
 SHORT = ("--steps", "5", "--burn-in", "2")
@@ -38,7 +38,7 @@ def test_results_match_the_functions(run, walks):
     assert [fit["name"] for fit in found["motives"]["motives"]] == list(wanted)
     assert next(iter(wanted)) == "degree"
     growth = compare_growth(cg.toys.library(), people, steps=5, seed=3)
-    assert [null["answer"] for null in found["growth"]["nulls"]] == [null.answer for null in growth.values()]
+    assert found["growth"]["answers"] == growth.answers
 
 
 def test_output_is_two_tables_and_a_sentence(run, walks):
@@ -54,9 +54,9 @@ def test_output_is_two_tables_and_a_sentence(run, walks):
 
 def test_null_models_are_chosen_by_name(run, walks):
     line = ("hypotheses", "toy:library", walks, *SHORT, "--null", "latticized", "--null", "preferential")
-    nulls = run(*line, "--json").document["growth"]["nulls"]
-    assert [null["null"] for null in nulls] == ["latticized", "preferential"]
-    assert "conformable" in nulls[0]["area"]
+    area = run(*line, "--json").document["growth"]["area"]
+    assert list(area) == ["latticized", "preferential"]
+    assert "conformable" in area["latticized"]
     assert "conformable" in run(*line).out
     wrong = run("hypotheses", "toy:library", walks, *SHORT, "--null", "joy")
     assert wrong.code == 2

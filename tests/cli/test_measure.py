@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -43,19 +42,6 @@ def test_measure_names_the_line_of_an_unknown_node(run: Run, links: Path, tmp_pa
     assert "walks.txt, line 2: the graph has no node 'bb'" in done.err
 
 
-def test_pairs_of_clusters(run: Run, tmp_path: Path) -> None:
-    graph = cg.generate("ba", nodes=40, seed=0)
-    cg.write_graph(graph, tmp_path / "g.npz")
-    walk = ",".join(map(str, range(40)))
-    for pairs in ("auto", "stationary"):
-        done = run("measure", str(tmp_path / "g.npz"), "--walk", walk, "--pairs", pairs, "--json")
-        expected = cg.measure(graph, list(range(40)), pairs=pairs).compressibility.tolist()
-        assert json.loads(done.out)["compressibility"] == expected
-    done = run("measure", str(tmp_path / "g.npz"), "--walk", walk, "--pairs", "some")
-    assert done.code == 2
-    assert "pairs is 'some'; the choices are auto, best, all" in done.err
-
-
 # ---- people and groups ----------------------------------------------------------------------------------------------
 
 
@@ -72,35 +58,6 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def test_measure_lists_users(run: Run, links: Path, log: Path, tmp_path: Path) -> None:
-    table = tmp_path / "people.csv"
-    arguments = (
-        "measure",
-        str(links),
-        "--walks",
-        str(log),
-        "--session-gap",
-        "1h",
-        "--table",
-        "users",
-        "--keep",
-        "group",
-    )
-    done = run(*arguments, "--out", str(table))
-    assert done.code == 0, done.err
-    with open(table, newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["user"], row["group"], row["sessions"], float(row["nodes"])) for row in rows] == [
-        ("w", "a", "2", 4),
-        ("x", "a", "2", 4),
-        ("y", "b", "2", 5),
-        ("z", "b", "2", 5),
-    ]
-    document = run(*arguments, "--json").document
-    assert [row["beta1"] for row in document["users"]] == [1, 1, 1, 1]
-    assert document["skipped"]["count"] == 0
-
-
 def test_measure_lists_gaps_and_draws_their_survival(run: Run, links: Path, log: Path, tmp_path: Path) -> None:
     arguments = ("measure", str(links), "--walks", str(log), "--session-gap", "1h", "--table", "gaps")
     gaps = run(*arguments, "--json").document["gaps"]
@@ -109,37 +66,6 @@ def test_measure_lists_gaps_and_draws_their_survival(run: Run, links: Path, log:
     ]
     assert run(*arguments, "--out", str(tmp_path / "gaps.svg")).code == 0
     assert "share of gaps still open" in (tmp_path / "gaps.svg").read_text()
-
-
-def test_measure_compares_groups(run: Run, links: Path, log: Path, tmp_path: Path) -> None:
-    arguments = ("measure", str(links), "--walks", str(log), "--session-gap", "1h", "--group", "group")
-    document = run(*arguments, "--json").document
-    (nodes,) = (row for row in document["measures"] if row["measure"] == "nodes")
-    assert nodes["differences"][0]["difference"]["value"] == -1
-    assert nodes["p"] == pytest.approx(1 / 3, abs=0.05)  # 2 of 6 divisions of four people are as extreme
-    assert {row["user"] for row in document["people"]} == set("wxyz")
-    done = run(*arguments, "--steps", "4", "--out", str(tmp_path / "groups.pdf"))
-    assert "do not differ clearly" in done.out
-    assert "0 walks are shorter than 4 nodes" in done.out
-    assert b"/Type3" not in (tmp_path / "groups.pdf").read_bytes()
-    assert run(*arguments, "--seed", "5", "--json").out == run(*arguments, "--seed", "5", "--json").out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--group", "condition"), "condition"),
-        (("--group", "group", "--table", "users"), "give one of them"),
-        (("--table", "people"), "--table is 'people'; the choices are steps, gaps, users, persistence"),
-        (("--steps", "4"), "give --group COLUMN with it"),
-        (("--group", "group", "--steps", "1"), "steps is 1"),
-    ],
-)
-def test_bad_options_of_people(run: Run, links: Path, log: Path, arguments: tuple[str, ...], words: str) -> None:
-    done = run("measure", str(links), "--walks", str(log), *arguments)
-    assert done.code == 2
-    assert words in done.err
-    assert run("measure", str(links), "--walk", "a,b", "--table", "users").code == 2
 
 
 def test_measure_by_meaning(run: Run, links: Path, tmp_path: Path) -> None:
@@ -152,21 +78,18 @@ def test_measure_by_meaning(run: Run, links: Path, tmp_path: Path) -> None:
     walks.write_text("a,b,c,d\na,b\n")
     similarity = cg.Similarity.from_texts(graph, cg.human.read_texts(texts, graph))
     weighted = similarity.weigh(graph)
-    found = run("measure", str(links), "--walk", "a,b,c,d", "--texts", str(texts), "--json").document
-    wanted = cg.measure(weighted, ["a", "b", "c", "d"], weighted=True)
-    assert found["compressibility"] == pytest.approx(wanted.compressibility.tolist())
     line = ("measure", str(links), "--walks", str(walks), "--table", "persistence")
     rows = run(*line, "--texts", str(texts), "--json").document["walks"]
     persistence = cg.measure_persistence(weighted, [["a", "b", "c", "d"], ["a", "b"]])
-    assert [row["total_persistence"] for row in rows] == persistence.columns()["total_persistence"]
+    assert [row["total_persistence"] for row in rows] == persistence.per_walk()["total_persistence"].tolist()
     assert run(*line, "--texts", str(texts), "--out", str(tmp_path / "diagram.svg")).code == 0
     assert run(*line, "--texts", str(texts), "--out", str(tmp_path / "walks.csv")).code == 0
     assert len((tmp_path / "walks.csv").read_text().splitlines()) == 3
     without = run(*line)
     assert without.code == 2
     assert "has no weights" in without.err
-    assert run("measure", str(links), "--walk", "a,b", "--weighted").code == 2
+    assert run("measure", str(links), "--walk", "a,b", "--table", "persistence").code == 2
     (tmp_path / "bad.tsv").write_text("nobody\ttext\n")
-    bad = run("measure", str(links), "--walk", "a,b", "--texts", str(tmp_path / "bad.tsv"))
+    bad = run(*line, "--texts", str(tmp_path / "bad.tsv"))
     assert bad.code == 2
-    assert "no node 'nobody'" in bad.err
+    assert "'nobody'" in bad.err

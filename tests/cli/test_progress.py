@@ -27,9 +27,10 @@ from curiograph.cli.output import show_progress
 from curiograph.graph.toys import library
 from curiograph.growth.measure import measure
 from curiograph.human.motives.hypotheses import hypotheses
-from curiograph.human.profile.styles import simulate_styles
 from curiograph.paper import curves, lengths, table1
+from curiograph.parallel import IN_PROCESS
 from curiograph.progress import RemainingTime, no_progress, split_progress
+from support.people_styles import simulate_styles
 
 BAR = "━"
 

@@ -1,4 +1,4 @@
-"""Persistence of gaps over similarity, against gudhi and ripser; weighted compressibility of walks."""
+"""Persistence of gaps over similarity, against gudhi and ripser."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def compute_ripser(graph, walk):
 
 
 def list_intervals(found):
-    return sort_intervals([(gap.birth_bits, gap.death_bits) for gap in found.gaps])
+    return sort_intervals(found.bits)
 
 
 @pytest.mark.parametrize("levels", [None, 4])
@@ -80,12 +80,6 @@ def test_random_walks_equal_gudhi_and_ripser(levels, directed):
             assert np.allclose(found, compute_gudhi(graph, walk), rtol=0, atol=1e-12)
             if len(walk) > 1:  # ripser computes in single precision
                 assert np.allclose(found, compute_ripser(graph, walk), rtol=1e-5, atol=1e-5)
-
-
-def test_totals_without_gaps_are_floats():
-    graph = cg.Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5)])
-    columns = cg.measure_persistence(graph, [[0, 1], [1, 2]]).columns()
-    assert [type(value) for name in ("total_persistence", "max_persistence") for value in columns[name]] == [float] * 4
 
 
 def test_more_gaps_than_a_machine_word_has_bits():
@@ -107,102 +101,59 @@ def test_properties(seed, nodes, chance):
     kept = cg.Graph.from_edges(
         [(u, v) for u, v, w in graph.to_networkx().edges(data="weight") if w > 0], nodes=graph.labels
     )
-    assert found.num_open == cg.betti(kept)  # what never closes is a gap of the whole subgraph
-    assert found.edges == kept.num_edges
+    assert found.per_walk()["open"].tolist() == [cg.betti(kept)]  # what never closes is a gap of the whole subgraph
+    assert found.edges.tolist() == [kept.num_edges]
     other = cg.measure_persistence(graph, rng.permutation(walk).tolist())
     assert np.array_equal(list_intervals(other), list_intervals(found))  # the order of visits does not matter
     weights = {(u, v): w for u, v, w in graph.to_networkx().edges(data="weight")}
     weights |= {(v, u): w for (u, v), w in weights.items()}
-    for gap in found.gaps:
-        assert gap.persistence > 0
-        assert -math.log2(weights[gap.opened_by]) == gap.birth_bits
-        assert gap.closed_by is None or -math.log2(weights[gap.closed_by]) == gap.death_bits
-        assert len(set(gap.loop)) == len(gap.loop) >= 4
-        assert tuple(gap.loop[:2]) == gap.opened_by
-        along = [weights[pair] for pair in pairwise([*gap.loop, gap.loop[0]])]
-        assert max(-math.log2(weight) for weight in along) == gap.birth_bits
+    for gap in found.to_dict()["rows"]:
+        assert gap["persistence"] is None or gap["persistence"] > 0
+        assert -math.log2(weights[tuple(gap["opened_by"])]) == gap["birth_bits"]
+        assert gap["closed_by"] is None or -math.log2(weights[tuple(gap["closed_by"])]) == gap["death_bits"]
+        loop = gap["loop"]
+        assert len(set(loop)) == len(loop) >= 4
+        assert loop[:2] == gap["opened_by"]
+        along = [weights[pair] for pair in pairwise([*loop, loop[0]])]
+        assert max(-math.log2(weight) for weight in along) == gap["birth_bits"]
 
 
-def test_walks_give_one_row_each():
+def test_tables_per_gap_and_per_walk():
     walks = Trajectories.from_walks([[0, 1, 2, 3], [0, 1], [3], [1, 2, 3, 1]], users=["ann", "ann", "bob", "bob"])
     found = cg.measure_persistence(SQUARE, walks)
-    frame = found.to_frame()
-    assert frame["user"].tolist() == ["ann", "ann", "bob", "bob"]
-    assert frame["nodes"].tolist() == [4, 2, 1, 3]
-    assert frame["edges"].tolist() == [5, 1, 0, 2]
-    assert frame["gaps"].tolist() == [1, 0, 0, 0]
-    assert frame["total_persistence"].tolist() == [2.0, 0.0, 0.0, 0.0]
-    assert found.gaps_frame().to_dict("list") == {
-        "user": ["ann"], "session": [1], "walk": [0], "birth_bits": [1.0], "death_bits": [3.0], "persistence": [2.0],
-    }  # fmt: skip
-    assert [len(each.gaps) for each in found] == [1, 0, 0, 0]
-    assert found.to_dict()["walks"][0]["gaps"][0]["death_bits"] == 3.0
+    assert found.per_walk().to_dict("list") == {
+        "user": ["ann", "ann", "bob", "bob"],
+        "session": [1, 2, 1, 2],
+        "nodes": [4, 2, 1, 3],
+        "edges": [5, 1, 0, 2],
+        "gaps": [1, 0, 0, 0],
+        "open": [0, 0, 0, 0],
+        "total_persistence": [2.0, 0.0, 0.0, 0.0],
+        "max_persistence": [2.0, 0.0, 0.0, 0.0],
+    }
+    (row,) = found.to_dict()["rows"]
+    assert (row["user"], row["birth_bits"], row["death_bits"], row["closed_by"]) == ("ann", 1.0, 3.0, [0, 2])
     assert found.plot().get_title() == "1 gaps"
-    assert found[0].plot() is not None
-    assert found[1].plot() is not None
+    assert cg.measure_persistence(SQUARE, [0, 1, 2, 3]).plot().get_yticklabels()[0].get_text() == "1-2-3-0"
 
 
 def test_open_gaps_are_infinite_and_not_in_totals():
     graph = cg.Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5), (2, 3, 1.0), (3, 0, 1.0), (0, 2, 0.0)])
     found = cg.measure_persistence(graph, [0, 1, 2, 3])
-    assert (len(found.gaps), found.num_open, found.total, found.largest) == (1, 1, 0.0, 0.0)
-    assert found.gaps[0].persistence == math.inf
-    assert found.to_dict()["gaps"][0]["death_bits"] is None
-    rows = cg.measure_persistence(graph, [[0, 1, 2, 3]]).columns()
-    assert (rows["gaps"], rows["open"], rows["total_persistence"]) == ([1], [1], [0.0])
-    assert "<div>" in found._repr_html_()
+    assert found.bits.tolist() == [[1.0, math.inf]]
+    assert found.to_dict()["rows"][0]["death_bits"] is None
+    assert found.per_walk()[["gaps", "open", "total_persistence"]].to_numpy().tolist() == [[1, 1, 0]]
 
 
-def test_bad_input():
-    with pytest.raises(cg.GraphError, match="has no weights"):
-        cg.measure_persistence(cg.toys.cycle(4), [0, 1])
-    with pytest.raises(cg.GraphError, match=r"largest weight is 2; .* divide"):
-        cg.measure_persistence(cg.Graph.from_edges([(0, 1, 2.0)]), [0, 1])
-    with pytest.raises(cg.UnknownNodeError, match="no node 7"):
-        cg.measure_persistence(SQUARE, [0, 7])
-    with pytest.raises(cg.WalkError, match="is empty"):
-        cg.measure_persistence(SQUARE, [])
-    assert cg.measure_persistence(SQUARE, [0, 7], lenient=True).nodes == [0]
-
-
-# ---- weighted compressibility ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("pairs", ["auto", "best", "joint"])
-def test_weighted_compressibility_is_that_of_the_weighted_subgraph(directed, pairs):
-    rng = np.random.default_rng(3)
-    graph = draw_weighted(rng, 14, 0.5, directed=directed)
-    walk = rng.permutation(14).tolist()
-    both = np.maximum(graph.to_scipy().toarray(), graph.to_scipy().toarray().T)
-    undirected = cg.Graph.from_scipy(both, directed=False)
-    found = cg.measure(graph, walk, pairs=pairs, weighted=True)
-    wanted = [cg.compressibility(undirected.subgraph(walk[:t]), pairs=pairs) for t in range(1, 15)]
-    assert found.compressibility == pytest.approx(wanted, abs=1e-12)
-    plain = cg.measure(graph, walk, pairs=pairs)
-    assert np.array_equal(found.betti, plain.betti)
-    assert not np.allclose(found.compressibility, plain.compressibility)
-
-
-def test_weights_of_one_change_nothing():
-    plain = cg.generate("ws", 30, seed=0)
-    ones = cg.Graph.from_scipy(plain.to_scipy() * 1.0)
-    weighted = cg.Graph(ones.indptr, ones.indices, np.ones(len(ones.indices)))
-    walks = [[0, 1, 2, 3, 4, 5], [7, 8]]
-    found = cg.measure(weighted, walks, weighted=True, workers=1)
-    assert np.allclose(found.grown.bits, cg.measure(plain, walks, workers=1).grown.bits, atol=1e-9)
-
-
-def test_weighted_measure_resumes_only_with_the_same_weights(tmp_path):
-    other = cg.Graph.from_edges([(0, 1, 1.0), (1, 2, 0.25), (2, 3, 1.0), (3, 0, 1.0), (0, 2, 0.125)])
-    first = cg.measure(SQUARE, [[0, 1, 2, 3]], weighted=True, run=tmp_path)
-    again = cg.measure(SQUARE, [[0, 1, 2, 3]], weighted=True, run=tmp_path)
-    assert np.array_equal(first.grown.bits, again.grown.bits)
-    fresh = cg.measure(other, [[0, 1, 2, 3]], weighted=True, run=tmp_path)
-    assert np.array_equal(fresh[0].compressibility, cg.measure(other, [0, 1, 2, 3], weighted=True).compressibility)
-    assert not np.array_equal(fresh.grown.bits, first.grown.bits)
-
-
-def test_weighted_measure_needs_weights():
-    with pytest.raises(cg.GraphError, match="has no weights"):
-        cg.measure(cg.toys.cycle(4), [0, 1], weighted=True)
+@pytest.mark.parametrize(
+    ("graph", "walk", "error", "words"),
+    [
+        (cg.toys.cycle(4), [0, 1], cg.GraphError, "no weights"),
+        (cg.Graph.from_edges([(0, 1, 2.0)]), [0, 1], cg.GraphError, "2"),
+        (SQUARE, [0, 7], cg.UnknownNodeError, "7"),
+        (SQUARE, [], cg.WalkError, "empty"),
+    ],
+)
+def test_bad_input(graph, walk, error, words):
+    with pytest.raises(error, match=words):
+        cg.measure_persistence(graph, walk)

@@ -15,13 +15,15 @@ HYPOTHESES = """
 import os
 from support import people
 from curiograph.human.motives.hypotheses import hypotheses
-from curiograph.human.null_models.compare import compare_growth
+from curiograph.human.people.growth_comparison import compare_growth
+from curiograph.parallel import Engine
 
 data = people.walkers(users=200)
 there = {"engine": "ray", "address": os.environ["CLUSTER_ADDRESS"]}
 one, other = (hypotheses(data.graph, data.walks, agents=["igt-rg"], **how) for how in ({"workers": 1}, there))
 assert repr(one.to_dict()) == repr(other.to_dict()) and one.user_gains.tobytes() == other.user_gains.tobytes()
-one, other = (compare_growth(data.graph, data.walks, steps=4, **how) for how in ({"workers": 1}, there))
+engines = Engine(workers=1), Engine("ray", address=there["address"])
+one, other = (compare_growth(data.graph, data.walks, steps=4, engine=engine) for engine in engines)
 assert one.to_dict() == other.to_dict()
 print("same")
 """

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -13,7 +10,6 @@ import curiograph as cg
 from curiograph.graph.toys import complete, cycle, library
 from curiograph.plotting import COLORS, create_figure, plot_panels
 from curiograph.plotting.layout import compute_layout
-from curiograph.training.logging import save_curves
 
 
 def drawn_texts(ax):
@@ -66,18 +62,6 @@ def test_order_labels_path_and_title(filled_and_open):
     assert legend == ["open gaps: 1", "closed gaps: 1", "path walked", "jump, no link"]
 
 
-def test_long_labels_are_shortened_and_do_not_overlap():
-    names = [f"a very long name of node number {number}" for number in range(12)]
-    graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
-    ax = walk_on(graph, names).plot()
-    ax.figure.draw_without_rendering()
-    written = [text for text in ax.texts if text.get_text().startswith("a v")]
-    assert len({text.get_text() for text in written}) == 12
-    assert all(len(text.get_text()) <= 20 for text in written)
-    boxes = [text.get_window_extent() for text in written]
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-
-
 def test_labels_with_dollar_signs_are_not_parsed():
     """A dollar sign starts a formula in matplotlib; drawing would raise for one that is malformed."""
     names = ["a$^$", "$_b$", "c$", "d"]
@@ -90,18 +74,6 @@ def test_labels_with_dollar_signs_are_not_parsed():
         with_dollar = [text for text in texts if "$" in text.get_text()]
         assert with_dollar
         assert not any(text.get_parse_math() for text in with_dollar)
-
-
-def test_long_walk_shows_only_labels_with_free_space():
-    graph = cg.generate("ws", nodes=160, seed=0)
-    walk = cg.explore(graph, "random", "igt", 0, 120, seed=0)
-    ax = walk.plot()
-    ax.figure.draw_without_rendering()
-    assert 0 < sum(text.get_visible() for text in ax.texts) < len(walk) == len(ax.texts)  # and no numbers
-    assert len(ax.patches) == len(cg.gap_loops(graph, walk))
-    assert "return 1,189" in ax.get_title()
-    shown = ax.get_legend().legend_handles[0]
-    assert {patch.get_alpha() for patch in ax.patches if not patch.get_fill()} == {shown.get_alpha()}
 
 
 def test_revisits_and_jumps():
@@ -124,56 +96,6 @@ def test_revisits_and_jumps():
     assert len(by_agent.collections[-1].get_offsets()) == 4
 
 
-@pytest.mark.parametrize(("nodes", "rewards"), [([0, 1, 2], [0.0]), ([0], [0.0]), ([], [])])
-def test_walk_requires_a_reward_per_step(nodes, rewards):
-    with pytest.raises(cg.WalkError, match=r"reward|empty"):
-        cg.Walk(nodes, rewards, "somebody", "igt", 3, cycle(4))
-
-
-def test_on_small_panels_everything_stays_inside():
-    made, panels = create_figure(9, 3, columns=3)
-    walk = cg.explore(library(), "beam", "igt", "music", 10, seed=0)
-    for panel in panels:
-        walk.plot(panel)
-        panel.set_title("set afterwards")
-    made.draw_without_rendering()
-    for panel in panels:
-        frame, legend = panel.get_window_extent(), panel.get_legend().get_window_extent()
-        assert frame.width / made.dpi > 1.8
-        assert frame.x0 <= legend.x0 < legend.x1 <= frame.x1
-        names = [text for text in panel.texts if not text.get_text().isdigit()]
-        assert len(names) == 10
-        for name in names:
-            assert not name.get_window_extent().overlaps(legend)
-            assert not name.get_window_extent().overlaps(panel.title.get_window_extent())
-        where = panel.transData.transform(panel.collections[-1].get_offsets())
-        assert (np.abs(where - [frame.x0 + frame.width / 2, frame.y0 + frame.height / 2]) < frame.size / 2 - 3).all()
-        assert where[:, 1].min() > legend.y1
-    assert walk.plot(create_figure(1.5, 1.5)[1]).get_legend() is None
-
-
-def test_missing_glyphs_become_boxes_with_one_warning():
-    unheard = [chr(0x13000 + number) for number in range(4)]  # hieroglyphs
-    walk = walk_on(cg.Graph.from_edges(list(pairwise(unheard))), unheard)
-    with pytest.warns(UserWarning, match="no installed font has 4 letters") as told:
-        ax = walk.plot()
-    assert len(told) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ax.figure.draw_without_rendering()
-    assert drawn_texts(ax).count("\u25a1") == 4
-
-
-def test_layout_of_many_nodes():
-    graph = cg.generate("ws", nodes=1500, seed=0)
-    places = compute_layout(graph)
-    rows = np.repeat(np.arange(1500), graph.degrees)
-    linked = np.linalg.norm(places[rows] - places[graph.indices], axis=1).mean()
-    apart = np.linalg.norm(places - np.roll(places, 700, axis=0), axis=1).mean()
-    assert linked < apart / 5
-    assert np.array_equal(places, compute_layout(graph))
-
-
 def test_walk_of_one_node_and_given_axes():
     ax = create_figure()[1]
     ax.text(0, 0, "mine")
@@ -182,18 +104,23 @@ def test_walk_of_one_node_and_given_axes():
     assert not ax.patches
 
 
-def test_layout_places_neighbors_close_and_separates_nodes():
-    for graph in (cg.generate("rg", nodes=60, seed=0), complete(8), cg.Graph.from_edges([(0, 1), (2, 3)])):
-        places = compute_layout(graph)
-        apart = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(graph.num_nodes, 1)]
-        assert apart.min() > 0.01
-        assert np.abs(places).max() == pytest.approx(1)
-        assert np.array_equal(places, compute_layout(graph))
-    grid = cg.toys.grid(5, 5)
-    places = compute_layout(grid)
-    rows = np.repeat(np.arange(25), grid.degrees)
-    linked = np.linalg.norm(places[rows] - places[grid.indices], axis=1)
-    assert linked.max() < 1.5 * linked.min()
+def test_long_walks_have_few_short_names_and_no_numbers():
+    names = [f"a very long name of node number {number}" for number in range(90)]
+    graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
+    ax = walk_on(graph, names).plot()
+    assert 0 < len(ax.texts) <= 30
+    assert all(len(text.get_text()) <= 20 for text in ax.texts)
+
+
+@pytest.mark.parametrize("graph", [cg.generate("rg", nodes=60, seed=0), complete(8), cg.generate("ws", 700, seed=0)])
+def test_layout_is_deterministic_and_places_neighbors_close(graph):
+    places = compute_layout(graph)
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+    assert np.abs(places).max() == pytest.approx(1)
+    assert np.array_equal(places, compute_layout(graph))
+    assert apart[np.triu_indices(graph.num_nodes, 1)].min() > 1e-4
+    assert apart[rows, graph.indices].mean() <= apart.sum() / (graph.num_nodes**2 - graph.num_nodes) + 1e-9
 
 
 def test_layout_separates_components():
@@ -226,18 +153,6 @@ def test_growth_colors_and_dashes(filled_and_open):
     assert [text.get_text() for text in lives.get_legend().get_texts()] == ["opens", "closes"]
 
 
-@pytest.mark.parametrize("nodes", [[0], [0, 1], [0, 1, 2, 3]])
-def test_growth_of_few_nodes_is_visible(nodes):
-    ax = cg.measure(cycle(4), nodes).plot()
-    ax.figure.draw_without_rendering()
-    assert ax.get_xlim() == (0.5, len(nodes) + 0.5)
-    (gaps,) = ax.lines
-    assert np.ptp(gaps.get_xdata()) >= 0.5
-    assert ax.get_ylim()[0] < 0  # a line at nothing is seen
-    for axis in (ax.xaxis, ax.yaxis):
-        assert all(tick == round(tick) for tick in axis.get_majorticklocs())
-
-
 def test_rate_distortion_shows_both_bounds_and_the_area():
     found = cg.rate_distortion(library())
     ax = found.plot()
@@ -247,24 +162,6 @@ def test_rate_distortion_shows_both_bounds_and_the_area():
     assert upper.get_color() == COLORS["cpt"]
     assert f"compressibility: {found.compressibility:.3g} bits" in [t.get_text() for t in ax.get_legend().get_texts()]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("scale of description", "information rate (bits)")
-
-
-def test_training_curves(tmp_path, monkeypatch):
-    kept = []
-    monkeypatch.setattr("curiograph.training.logging.save_figure", lambda ax, path: kept.append(ax.figure))
-    reports = [
-        {"step": 10, "loss": None, "return": None, "validation": 1.0},
-        {"step": 20, "loss": 0.5, "return": 1.5, "validation": 3.0},
-        {"step": 30, "loss": 0.25, "return": 2.0, "validation": 2.0},
-    ]
-    save_curves(reports, tmp_path / "curves.png", "igt-rg")
-    left, right = kept[0].axes
-    assert list(left.lines[0].get_ydata()[1:]) == [0.5, 0.25]
-    training, validation, best = right.lines
-    assert list(validation.get_ydata()) == [1.0, 3.0, 2.0]
-    assert training.get_linestyle() != validation.get_linestyle()
-    assert (list(best.get_xdata()), best.get_label()) == ([20], "best: 3.00")
-    assert (left.get_ylabel(), right.get_ylabel(), right.get_xlabel()) == ("loss", "mean return", "steps of training")
 
 
 # ---- rankings -------------------------------------------------------------------------------------------------------
@@ -297,10 +194,6 @@ def test_recommendations_with_ranks_by_component():
         assert sorted(heights) == [1, 2, 3, 4, 5, 6]
         assert [rank for _, rank in sorted(zip(heights, ranks, strict=True))] == sorted(ranks)
         assert to_hex(beside.collections[column].get_facecolor()[0]).upper() == COLORS[name]
-
-
-def test_recommendations_of_one_component():
-    assert len(cg.recommend(library(), ["music"], k=3, ranker="pagerank").plot().figure.axes) == 1
 
 
 def test_panel_line_styles():

@@ -83,6 +83,4 @@ def test_without_gudhi_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "gudhi", None)  # what `import` takes for "cannot be imported"
     with pytest.raises(cg.MissingExtraError, match=r"gudhi.*pip install 'curiograph\[topology\]'"):
         cg.betti(cycle(4), dim=2)
-    with pytest.raises(cg.MissingExtraError, match="topology"):
-        cg.measure(cycle(4), [0, 1], max_dim=2)
     assert cg.betti(cycle(4)) == 1

@@ -11,7 +11,7 @@ import numpy as np
 from curiograph.arrays import Int32
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph
-from curiograph.growth.visits import find_first_visits
+from curiograph.growth.first_visits import find_first_visits
 from curiograph.rewards.igt import GapTracker
 
 Loop = list[int]

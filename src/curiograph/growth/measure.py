@@ -2,80 +2,43 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
-from typing import Any, get_args, overload
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from curiograph.arrays import Int64
-from curiograph.errors import GraphError, WalkError
-from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.growth.compute import GrowthArrays, compute_growth
-from curiograph.growth.records import Growth, Growths, Walkers
-from curiograph.growth.visits import (
-    HasRecordedWalks,
-    RecordedWalks,
-    Visits,
-    check_walk,
-    find_first_visits,
-    find_visits,
-    match_visits,
-)
-from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine, run_job
+from curiograph.growth.first_visits import FirstVisits, find_first_visits, is_recorded, is_single, read_walks
+from curiograph.growth.records import Growth, Growths
+from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.parallel.chunks import split_by_size
-from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
-from curiograph.rewards.pairs import MAX_ALL, FixedPairs, check_pairs
-from curiograph.skipped import OUTSIDE, Skipped
-from curiograph.validation import check_integer
+
+if TYPE_CHECKING:
+    from curiograph.human.trajectories import Trajectories
 
 _TASK_COST = 5e7
 """Maximum cost of a task, about a second; compressibility costs the cube of a walk's length, gaps its length."""
 
 
 @overload
-def measure(
-    graph: Graph,
-    walk: Sequence[Hashable],
-    *,
-    max_dim: int = ...,
-    compressibility: bool = ...,
-    pairs: FixedPairs = ...,
-    weighted: bool = ...,
-    lenient: bool = ...,
-) -> Growth: ...
+def measure(graph: Graph, walk: Sequence[Hashable], *, compressibility: bool = ...) -> Growth: ...
 @overload
 def measure(
     graph: Graph,
-    walk: Sequence[list[Hashable]] | RecordedWalks | HasRecordedWalks,
+    walk: Sequence[list[Hashable]] | Trajectories,
     *,
-    max_dim: int = ...,
     compressibility: bool = ...,
-    pairs: FixedPairs = ...,
-    weighted: bool = ...,
-    lenient: bool = ...,
     engine: EngineName | Engine = ...,
-    workers: int | None = ...,
-    address: str | None = ...,
-    run: PathLike | None = ...,
     progress: Progress = ...,
 ) -> Growths: ...
 def measure(
     graph: Graph,
     walk: Any,
     *,
-    max_dim: int = 1,
     compressibility: bool = True,
-    pairs: FixedPairs = "auto",
-    weighted: bool = False,
-    lenient: bool = False,
     engine: EngineName | Engine = "local",
-    workers: int | None = None,
-    address: str | None = None,
-    run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> Any:
     """Measure how a walk grows: gaps, components, compressibility and degrees of freedom of the visited subgraph.
@@ -83,34 +46,17 @@ def measure(
     Parameters
     ----------
     graph : Graph
-        The graph that was walked on; the direction of its edges is ignored, and so are their weights unless `weighted`.
-    walk : sequence of labels, Walk, list of these, Trajectories or Dataset
+        The graph that was walked on; the direction and the weights of its edges are ignored.
+    walk : sequence of labels, Walk, list of these, or Trajectories
         Labels in order of visit. Only the first visit of a node counts, and consecutive nodes need not be neighbors. A
-        list of walks is measured at once, and so are all walks of `Trajectories` or of a `Dataset`, which keep their
-        users and sessions.
-    max_dim : int
-        Highest dimension of gaps; 2 and above need gudhi.
+        list of walks is measured at once, and so are all walks of `Trajectories`, which keep their users and sessions;
+        their visits of nodes outside the graph are dropped and counted in `skipped`.
     compressibility : bool
-        Compute compressibility, which takes time proportional to the cube of a walk's length at every step.
-    pairs : {"auto", "best", "all", "edges", "joint", "joint-self", "stationary", "single"}
-        Pairs of clusters that compressibility evaluates at every merge, see `rate_distortion`. By default all pairs up
-        to 100 visited nodes, as the reward `cpt` does, and beyond the best of several heuristics. The curve of a longer
-        walk may therefore rise at 101 nodes, which a warning reports; "best" is one method for the whole curve.
-    weighted : bool
-        Compute compressibility with the weights of edges, for example similarities, as `cg.compressibility` does for
-        the visited subgraph: self-loops have weight 1, and of two directions the larger weight counts. Gaps,
-        components and edges are those of the unweighted subgraph; `measure_persistence` measures gaps over weights.
-    lenient : bool
-        Drop visits of nodes that are not in the graph, and walks without any other visits, instead of raising
-        UnknownNodeError. `Growth.outside` and `Growths.skipped` count them.
-    engine : {"local", "ray"}
-        Execution backend for several walks: processes of this machine or a Ray cluster. The result is the same.
-    workers : int, optional
-        Number of parallel tasks; chosen automatically by default.
-    address : str, optional
-        Address of a Ray cluster; by default one is started on this machine.
-    run : str or path, optional
-        Folder that stores finished tasks, so that an interrupted job can be resumed.
+        Compute compressibility, which takes time proportional to the cube of a walk's length at every step. As in
+        `rate_distortion`, all pairs of clusters are evaluated up to 100 visited nodes, and a selection beyond: the
+        curve of a longer walk may rise at 101 nodes.
+    engine : {"local", "ray"} or Engine
+        Where several walks are measured; the result is the same.
     progress : callable
         Called with a message and the completed share.
 
@@ -118,12 +64,6 @@ def measure(
     -------
     Growth or Growths
         The growth of one walk, or of all walks, after every step.
-
-    Warns
-    -----
-    UserWarning
-        If the default changes the method for compressibility within a walk, or an explicit heuristic gives a negative
-        value.
 
     Examples
     --------
@@ -138,186 +78,35 @@ def measure(
     (['ann', 'ann', 'bob'], [1, 2, 1])
     """
     as_graph(graph)
-    max_dim = check_integer("max_dim", max_dim, 1, "give 1 or a higher whole number")
-    check_pairs(pairs, get_args(FixedPairs))
-    if weighted and graph.weights is None:
-        raise GraphError(
-            "the graph has no weights; give a weighted graph, such as Similarity.from_texts(graph).weigh(graph) "
-            "(--texts FILE on the command line), or leave out weighted."
-        )
-    used_engine = resolve_engine(engine, workers, address, run)
-    visits, walkers, is_single = read_visits(graph, walk, lenient)
-    _report_change_of_method(visits.offsets, compressibility, pairs)
-    if is_single and run is None:
-        grown = compute_growth(
-            graph,
-            visits.nodes,
-            visits.offsets,
-            max_dim=max_dim,
-            compressibility=compressibility,
-            pairs=pairs,
-            weighted=weighted,
-        )
-        return Growths(graph, grown, walkers)[0]
-    results = run_job(_make_job(graph, visits, max_dim, compressibility, pairs, weighted), used_engine, progress)
-    growths = Growths(graph, concatenate_results(visits, results), walkers)
-    return growths[0] if is_single else growths
-
-
-def read_visits(graph: Graph, walk: Any, lenient: bool) -> tuple[Visits, Walkers, bool]:
-    """Return the first visits of walks as `measure` takes them, who took them, and whether it is a single walk."""
-    recorded = getattr(walk, "walks", walk)  # of a Dataset
-    if isinstance(recorded, RecordedWalks):
-        is_single = False
-        visits = match_visits(graph, recorded, lenient=lenient)
-        visits, walkers = _drop_empty_walks(visits, _list_walkers(recorded, visits), lenient)
-    else:
-        walk = getattr(walk, "nodes", walk)
-        check_walk(walk)
-        is_single = len(walk) == 0 or not is_walk(graph, walk[0])
-        if is_single and not lenient:
-            nodes = find_first_visits(graph, walk)
-            revisits = np.array([len(walk) - len(nodes)])
-            visits = Visits(nodes, offsets=np.array([0, len(nodes)]), revisits=revisits, outside=np.zeros(1, np.int64))
-        else:
-            visits = find_visits(graph, [walk] if is_single else walk, lenient=lenient)
-        visits, walkers = _drop_empty_walks(visits, _number_walkers(visits), lenient)
-    return visits, walkers, is_single
-
-
-def _report_change_of_method(offsets: Int64, compressibility: bool, pairs: FixedPairs) -> None:
-    """Warn if the default takes other pairs of clusters for the end of a walk than for its beginning."""
-    count = int(np.count_nonzero(np.diff(offsets) > MAX_ALL))
-    if compressibility and pairs == "auto" and count:
-        warnings.warn(
-            f"compressibility of {count} walk{'' if count == 1 else 's'} is by pairs='all' up to {MAX_ALL} nodes and "
-            f"by pairs='best' beyond, so the curve may rise at {MAX_ALL + 1} nodes; pairs='best' is one method.",
-            stacklevel=3,
-        )
-
-
-def _list_walkers(walks: RecordedWalks, visits: Visits) -> Walkers:
-    """Return who took each of the recorded walks."""
-    outside = int(visits.outside.sum())
-    return Walkers(
-        users=[walks.user_names[user] for user in walks.users.tolist()],
-        sessions=[walks.session_names[session] for session in walks.sessions.tolist()],
-        revisits=visits.revisits,
-        outside=visits.outside,
-        user_columns={
-            name: {walks.user_names[user]: values[user] for user in np.unique(walks.users).tolist()}
-            for name, values in walks.user_columns.items()
-        },
-        skipped=walks.skipped
-        + Skipped(count=outside, reasons={OUTSIDE: outside} if outside else {}, repeats=visits.repeats),
-    )
-
-
-def _number_walkers(visits: Visits) -> Walkers:
-    """Return a user of its own for each walk, named by the number of the walk."""
-    outside = int(visits.outside.sum())
-    return Walkers(
-        users=range(len(visits.outside)),
-        sessions=[1] * len(visits.outside),
-        revisits=visits.revisits,
-        outside=visits.outside,
-        user_columns={},
-        skipped=Skipped(count=outside, reasons={OUTSIDE: outside} if outside else {}),
-    )
-
-
-def _drop_empty_walks(visits: Visits, walkers: Walkers, lenient: bool) -> tuple[Visits, Walkers]:
-    """Leave out the walks without visits if `lenient`; otherwise they raise WalkError, and so does having no walks."""
-    lengths = np.diff(visits.offsets)
-    if len(lengths) and lengths.all():
-        return visits, walkers
-    if not lenient and len(lengths):
-        number = int(np.flatnonzero(lengths == 0)[0])
-        raise WalkError(f"walk {number} is empty; a walk needs at least one node, or give lenient=True to drop it.")
-    kept = np.flatnonzero(lengths)
-    if not len(kept):
-        raise WalkError(f"none of the {len(lengths)} walks visits a node of the graph; check the labels of both.")
-    kept_visits = Visits(
-        nodes=visits.nodes,
-        offsets=np.concatenate([[0], np.cumsum(lengths[kept])]),
-        revisits=visits.revisits[kept],
-        outside=visits.outside[kept],
-    )
-    dropped = Skipped(count=len(lengths) - len(kept), reasons={"empty walks": len(lengths) - len(kept)})
-    return kept_visits, replace(
-        walkers,
-        users=[walkers.users[number] for number in kept.tolist()],
-        sessions=[walkers.sessions[number] for number in kept.tolist()],
-        revisits=visits.revisits[kept],
-        outside=visits.outside[kept],
-        skipped=walkers.skipped + dropped,
-    )
-
-
-def is_walk(graph: Graph, item: Any) -> bool:
-    """Return whether the first entry is a walk rather than a label; a tuple that is a label counts as a label."""
-    return (
-        isinstance(item, (list, np.ndarray))
-        or hasattr(item, "nodes")
-        or (isinstance(item, tuple) and item not in graph and not isinstance(graph.label(0), tuple))
-    )
-
-
-STEP_ARRAYS = ("betti", "edges", "bits", "dimension", "freedom")
-"""Arrays of `GrowthArrays` that a task computes, with a row per step; part of the key of a stored job."""
-SharedInput = tuple[Graph, Visits, int, bool, FixedPairs]
-"""Input of all tasks of a job: the graph without labels, the visits, `max_dim`, `compressibility` and `pairs`.
-
-The graph has weights if they count."""
-
-
-def _make_job(
-    graph: Graph, visits: Visits, max_dim: int, compressibility: bool, pairs: FixedPairs, weighted: bool
-) -> Job:
+    if not is_recorded(walk) and is_single(graph, walk):
+        nodes = find_first_visits(graph, walk)
+        grown = compute_growth(graph, nodes, np.array([0, len(nodes)]), compressibility=compressibility)
+        return Growth.from_arrays(graph, grown, 0, len(getattr(walk, "nodes", walk)) - len(nodes))
+    visits = read_walks(graph, walk)
+    skeleton = Graph(graph.skeleton.indptr, graph.skeleton.indices)  # without labels
     lengths = np.diff(visits.offsets).astype(float)
     tasks = list(split_by_size(lengths**3 if compressibility else 100 * lengths, _TASK_COST))
-    skeleton = graph.skeleton
-    weights = graph.skeleton_weights if weighted else None
-    return Job(
-        name="measure",
-        function=measure_task,
-        shared=(Graph(skeleton.indptr, skeleton.indices, weights), visits, max_dim, compressibility, pairs),
-        tasks=tasks,
-        key=lambda: {
-            "graph": hash_graph(skeleton),
-            "walks": hash_values(visits.nodes, visits.offsets),
-            "max_dim": max_dim,
-            "compressibility": compressibility,
-            "pairs": pairs,
-            "arrays": STEP_ARRAYS,
-            **({} if weights is None else {"weights": hash_values(weights)}),
-        },
-        describe_task=lambda task: f"walks {task[0]} to {task[1] - 1}",
-        unit="walks",
-        task_sizes=[last - first for first, last in tasks],
-        fix="measure the walks in parts",
-    )
+    parts = as_engine(engine).map(
+        measure_part, (skeleton, visits.nodes, visits.offsets, compressibility), tasks,
+        name="measure", key=[skeleton, visits.nodes, visits.offsets, compressibility],
+        unit="walks", sizes=[last - first for first, last in tasks], progress=progress,
+    )  # fmt: skip
+    return Growths(graph, join_parts(visits, parts), visits.revisits, visits.people, visits.skipped)
 
 
-def measure_task(shared: SharedInput, task: tuple[int, int]) -> Result:
+def measure_part(shared: tuple[Graph, Any, Any, bool], task: tuple[int, int]) -> dict[str, Any]:
     """Compute the growth of the walks `task[0]` to `task[1] - 1`."""
-    graph, visits, max_dim, compressibility, pairs = shared
-    nodes, offsets = visits.select(*task)
-    weighted = graph.weights is not None
+    graph, nodes, offsets, compressibility = shared
+    first, last = offsets[task[0]], offsets[task[1]]
     grown = compute_growth(
-        graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs, weighted=weighted
+        graph, nodes[first:last], offsets[task[0] : task[1] + 1] - first, compressibility=compressibility
     )
-    return {name: getattr(grown, name) for name in STEP_ARRAYS} | {"gaps": grown.gaps, "walks": len(grown)}
+    return {name: values for name, values in vars(grown).items() if name not in ("offsets", "nodes")} | {
+        "gaps": grown.gaps + np.array([task[0], 0, 0])
+    }
 
 
-def concatenate_results(visits: Visits, results: Sequence[Result]) -> GrowthArrays:
-    """Concatenate the results of all tasks, in order."""
-    first_walks = np.cumsum([0, *(result["walks"] for result in results)])[:-1]
-    gaps = np.concatenate([result["gaps"] for result in results])
-    gaps[:, 0] += np.repeat(first_walks, [len(result["gaps"]) for result in results]).astype(np.int32)
-    return GrowthArrays(
-        offsets=visits.offsets,
-        nodes=visits.nodes,
-        gaps=gaps,
-        **{name: np.concatenate([result[name] for result in results]) for name in STEP_ARRAYS},
-    )
+def join_parts(visits: FirstVisits, parts: Sequence[Mapping[str, Any]]) -> GrowthArrays:
+    """Concatenate the growth of all parts, in order."""
+    arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return GrowthArrays(offsets=visits.offsets, nodes=visits.nodes, **arrays)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, overload
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,274 +13,107 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph, as_graph
-from curiograph.growth.measure import read_visits
-from curiograph.growth.records import Walkers
-from curiograph.growth.tables import list_user_columns
-from curiograph.growth.visits import HasRecordedWalks, RecordedWalks
-from curiograph.notebook import render_result
-from curiograph.optional import import_optional
+from curiograph.growth.first_visits import FirstVisits, is_recorded, is_single, read_walks
+from curiograph.results import Table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True)
-class PersistentGap:
-    """A gap of the visited subgraph, which opens and closes as less and less similar nodes are linked.
+@dataclass(frozen=True, eq=False, repr=False)
+class Persistence(Table):
+    """Persistence of the gaps of walks over similarity: a table with one row per gap, in order of opening.
 
-    Examples
-    --------
-    >>> PersistentGap(birth_bits=1.0, death_bits=3.0, opened_by=("a", "b"), closed_by=("a", "c"), loop=[]).persistence
-    2.0
-    """
-
-    birth_bits: float
-    """Bits, -log2(similarity), of the link that opens the gap."""
-    death_bits: float
-    """Bits of the link that closes the gap; infinite if it stays open."""
-    opened_by: tuple[Hashable, Hashable]
-    """Labels of the nodes of the link that opens the gap, in order of visit."""
-    closed_by: tuple[Hashable, Hashable] | None
-    """Labels of the nodes of the link that closes the gap, in order of visit; None if it stays open."""
-    loop: list[Hashable]
-    """Labels around the gap as it opens: the fewest links that join the ends of the link that opens it."""
-
-    @property
-    def persistence(self) -> float:
-        """Bits from opening to closing; infinite if the gap stays open."""
-        return self.death_bits - self.birth_bits
-
-
-@dataclass(frozen=True, eq=False)
-class Persistence:
-    """Persistence of the gaps of one walk over similarity.
+    Gaps that close at the similarity at which they open are left out. The death of a gap that stays open is infinite.
 
     Examples
     --------
     >>> import curiograph as cg
     >>> g = cg.Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5), (2, 3, 1.0), (3, 0, 1.0), (0, 2, 0.125)])
-    >>> found = cg.measure_persistence(g, [0, 1, 2, 3])
-    >>> found
-    Persistence(4 nodes, 1 gaps, 0 of them open, total persistence 2 bits)
-    >>> found.gaps[0].loop, found.gaps[0].birth_bits, found.gaps[0].death_bits
-    ([1, 2, 3, 0], 1.0, 3.0)
+    >>> cg.measure_persistence(g, [0, 1, 2, 3]).to_frame()[["birth_bits", "death_bits", "loop"]]
+       birth_bits  death_bits          loop
+    0         1.0         3.0  [1, 2, 3, 0]
     """
 
-    nodes: list[Hashable]
-    """Labels of the visited nodes, first visits only."""
-    edges: int
-    """Number of edges of the visited subgraph with a weight above zero."""
-    gaps: list[PersistentGap]
-    """Gaps in order of opening; those that close at the similarity at which they open are left out."""
-    user: Hashable = 0
-    """Name of the user who took the walk; the number of the walk if it was given without a user."""
-    session: Hashable = 1
-    """Name of the session of the user."""
+    graph: Graph
+    """Graph with similarities as weights."""
+    visits: FirstVisits
+    """First visits of all walks, and who took them."""
+    edges: Int64
+    """Number of edges of each visited subgraph with a weight above zero."""
+    gaps: Int32
+    """Gaps as rows: number of the walk, steps of both ends of the link that opens the gap, and steps of both ends of
+    the link that closes it, -1 if it stays open; steps are counted from 0."""
+    bits: Float64
+    """Birth and death of each gap: -log2 of the similarity of the links that open and close it."""
 
-    @property
-    def num_open(self) -> int:
-        """Number of gaps that stay open."""
-        return sum(gap.closed_by is None for gap in self.gaps)
+    @cached_property
+    def loops(self) -> list[list[Any]]:
+        """Labels around each gap as it opens: the fewest links that join the ends of the link that opens it."""
+        loops: list[list[Any]] = []
+        for walk in np.unique(self.gaps[:, 0]).tolist():
+            visits = self.visits.nodes[self.visits.offsets[walk] : self.visits.offsets[walk + 1]]
+            openings = self.gaps[self.gaps[:, 0] == walk, 1:3]
+            found = _find_loops(self.graph, visits, [(s, t) for s, t in openings.tolist()])
+            loops += [[self.graph.label(int(visits[step])) for step in loop] for loop in found]
+        return loops
 
-    @property
-    def total(self) -> float:
-        """Sum of the persistence of the closed gaps, in bits."""
-        return sum((gap.persistence for gap in self.gaps if gap.closed_by is not None), 0.0)
+    def columns(self) -> dict[str, Any]:
+        """Return one row per gap: walk, user, birth, death and persistence in bits, the two links, and a loop."""
+        walk = self.gaps[:, 0]
+        labels = [self.graph.label(int(v)) for v in self.visits.nodes]
+        first = self.visits.offsets[walk]
 
-    @property
-    def largest(self) -> float:
-        """Largest persistence of a closed gap, in bits; 0 if there is none."""
-        return max((gap.persistence for gap in self.gaps if gap.closed_by is not None), default=0.0)
+        def name_links(ends: Int32) -> list[Any]:
+            return [None if s < 0 else (labels[k + s], labels[k + t]) for k, (s, t) in zip(first, ends, strict=True)]
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return one list per column, with one entry per gap."""
-        gaps = self.gaps
         return {
-            "user": [self.user] * len(gaps),
-            "session": [self.session] * len(gaps),
-            "birth_bits": [gap.birth_bits for gap in gaps],
-            "death_bits": [gap.death_bits for gap in gaps],
-            "persistence": [gap.persistence for gap in gaps],
-            "opened_by": [gap.opened_by for gap in gaps],
-            "closed_by": [gap.closed_by for gap in gaps],
-            "loop": [gap.loop for gap in gaps],
+            "walk": walk,
+            **{name: [values[number] for number in walk] for name, values in self.visits.people.items()},
+            "birth_bits": self.bits[:, 0],
+            "death_bits": self.bits[:, 1],
+            "persistence": self.bits[:, 1] - self.bits[:, 0],
+            "opened_by": name_links(self.gaps[:, 1:3]),
+            "closed_by": name_links(self.gaps[:, 3:5]),
+            "loop": self.loops,
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values; infinite bits are None, as JSON has no infinity."""
-        gaps = []
-        for gap in self.gaps:
-            values = asdict(gap) | {"persistence": gap.persistence}
-            gaps.append({name: None if value == math.inf else value for name, value in values.items()})
-        identity = {"user": self.user, "session": self.session, "nodes": list(self.nodes), "edges": self.edges}
-        totals = {"open": self.num_open, "total_persistence": self.total, "max_persistence": self.largest}
-        return {**identity, **totals, "gaps": gaps}
+    def per_walk(self) -> pd.DataFrame:
+        """Return one row per walk as a pandas frame: numbers of nodes, edges, gaps and open gaps, and persistence.
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with one row per gap (`pip install curiograph[frame]`)."""
-        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot a bar for each gap from its opening to its closing, in bits; on new axes if `ax` is None."""
-        from curiograph.plotting import plot_barcode
-
-        names = ["-".join(str(label) for label in gap.loop) for gap in self.gaps]
-        return plot_barcode([gap.birth_bits for gap in self.gaps], [gap.death_bits for gap in self.gaps], names, ax)
-
-    def __repr__(self) -> str:
-        gaps = f"{len(self.gaps):,} gaps, {self.num_open:,} of them open"
-        return f"Persistence({len(self.nodes):,} nodes, {gaps}, total persistence {self.total:.3g} bits)"
-
-    def _repr_html_(self) -> str:
-        return render_result(repr(self), self.columns())
-
-
-class Persistences(Sequence[Persistence]):
-    """Persistence of the gaps of several walks; each record is created from flat arrays on access.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> g = cg.Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5), (2, 3, 1.0), (3, 0, 1.0), (0, 2, 0.125)])
-    >>> found = cg.measure_persistence(g, [[0, 1, 2, 3], [0, 1]])
-    >>> found.columns()["total_persistence"]
-    [2.0, 0.0]
-    """
-
-    def __init__(
-        self, graph: Graph, nodes: Int32, offsets: Int64, edges: Int64, gaps: Int32, bits: Float64, walkers: Walkers
-    ) -> None:
-        self.graph = graph
-        self.nodes = nodes
-        """Positions of the visited nodes of all walks, first visits only."""
-        self.offsets = offsets
-        """Bounds of the walks in `nodes`."""
-        self.edges = edges
-        """Number of edges of each visited subgraph with a weight above zero."""
-        self.gaps = gaps
-        """Gaps as rows: number of the walk, steps of both ends of the link that opens the gap, and steps of both ends
-        of the link that closes it, -1 if it stays open; steps are counted from 0."""
-        self.bits = bits
-        """Birth and death of each gap in bits; the death of a gap that stays open is infinite."""
-        self.walkers = walkers
-        """Users and sessions of all walks, and what was left out of each."""
-        self._gap_offsets = np.searchsorted(gaps[:, 0], np.arange(len(offsets)))
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def users(self) -> list[Hashable]:
-        """Name of the user of each walk; the number of the walk if it was given without a user."""
-        return list(self.walkers.users)
-
-    @property
-    def user_columns(self) -> Mapping[str, Mapping[Hashable, Any]]:
-        """Values of further columns of a log, such as a group, by the name of the column and then by user."""
-        return self.walkers.user_columns
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(len(self))[index]]
-        walk = range(len(self))[index]
-        visits = self.nodes[self.offsets[walk] : self.offsets[walk + 1]]
-        labels = [self.graph.label(int(v)) for v in visits]
-        some = slice(self._gap_offsets[walk], self._gap_offsets[walk + 1])
-        found = []
-        openings = [(int(s), int(t)) for _, s, t, _, _ in self.gaps[some]]
-        loops = _find_loops(self.graph, visits, openings) if openings else []
-        for row, (birth, death), loop in zip(self.gaps[some].tolist(), self.bits[some].tolist(), loops, strict=True):
-            _, s, t, closed_s, closed_t = row
-            found.append(
-                PersistentGap(
-                    birth_bits=birth,
-                    death_bits=death,
-                    opened_by=(labels[s], labels[t]),
-                    closed_by=None if closed_s < 0 else (labels[closed_s], labels[closed_t]),
-                    loop=[labels[step] for step in loop],
-                )
-            )
-        return Persistence(
-            nodes=labels,
-            edges=int(self.edges[walk]),
-            gaps=found,
-            user=self.walkers.users[walk],
-            session=self.walkers.sessions[walk],
-        )
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return one list per column, with one entry per walk.
-
-        `gaps` counts all gaps and `open` those that stay open. `total_persistence` and `max_persistence` are the sum
-        and the largest persistence of the closed gaps, in bits, 0 without any.
+        `total_persistence` and `max_persistence` are the sum and the largest persistence of the closed gaps, in bits.
         """
-        walk_of = self.gaps[:, 0]
-        is_open = self.gaps[:, 3] < 0
+        import pandas as pd
+
+        walk, is_open = self.gaps[:, 0], self.gaps[:, 3] < 0
         persistence = np.where(is_open, 0.0, self.bits[:, 1] - self.bits[:, 0])
-        largest = np.zeros(len(self))
-        np.maximum.at(largest, walk_of, persistence)
-        return {
-            "user": self.users,
-            "session": list(self.walkers.sessions),
-            "nodes": np.diff(self.offsets).tolist(),
-            "edges": self.edges.tolist(),
-            "gaps": np.bincount(walk_of, minlength=len(self)).tolist(),
-            "open": np.bincount(walk_of[is_open], minlength=len(self)).tolist(),
-            "total_persistence": np.bincount(walk_of, persistence, minlength=len(self)).astype(float).tolist(),
-            "max_persistence": largest.tolist(),
+        largest = np.zeros(len(self.edges))
+        np.maximum.at(largest, walk, persistence)
+        counts = {
+            "nodes": np.diff(self.visits.offsets),
+            "edges": self.edges,
+            "gaps": np.bincount(walk, minlength=len(self.edges)),
+            "open": np.bincount(walk[is_open], minlength=len(self.edges)),
+            "total_persistence": np.bincount(walk, persistence, len(self.edges)).astype(float),
+            "max_persistence": largest,
         }
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with one row per walk; the columns of `user_columns` follow the user and the session.
-
-        See `columns`. Needs pandas (`pip install curiograph[frame]`).
-        """
-        pandas = import_optional("pandas", "frame", "Frames")
-        columns = self.columns()
-        extra = list_user_columns(self, self.users, list(columns))
-        identity = {name: columns.pop(name) for name in ("user", "session")}
-        return pandas.DataFrame({**identity, **extra, **columns})
-
-    def gaps_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with one row per gap: walk, birth, death and persistence in bits."""
-        walk_of = self.gaps[:, 0]
-        births, deaths = self.bits.T
-        return import_optional("pandas", "frame", "Frames").DataFrame(
-            {
-                "user": [self.walkers.users[walk] for walk in walk_of],
-                "session": [self.walkers.sessions[walk] for walk in walk_of],
-                "walk": walk_of,
-                "birth_bits": births,
-                "death_bits": deaths,
-                "persistence": deaths - births,
-            }
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all records, and what was dropped, as plain values."""
-        return {"walks": [found.to_dict() for found in self], "skipped": self.walkers.skipped.to_dict()}
+        return pd.DataFrame({**self.visits.people, **counts})
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the birth and the death of all gaps as a persistence diagram; on new axes if `ax` is None."""
-        from curiograph.plotting import plot_persistence_diagram
+        """Plot a bar for each gap of one walk; for several walks, a persistence diagram of all gaps."""
+        from curiograph.plotting import plot_barcode, plot_persistence_diagram
 
-        return plot_persistence_diagram(self.bits[:, 0], self.bits[:, 1], ax)
+        if len(self.edges) > 1:
+            return plot_persistence_diagram(self.bits[:, 0], self.bits[:, 1], ax)
+        return plot_barcode(self.bits[:, 0], self.bits[:, 1], ["-".join(map(str, loop)) for loop in self.loops], ax)
 
     def __repr__(self) -> str:
-        return f"Persistences({len(self):,} walks by {len(set(self.users)):,} users, {len(self.gaps):,} gaps)"
-
-    def _repr_html_(self) -> str:
-        return render_result(repr(self), self.columns())
+        still_open = int(np.count_nonzero(self.gaps[:, 3] < 0))
+        return f"Persistence({len(self.edges):,} walks, {len(self.gaps):,} gaps, {still_open:,} of them open)"
 
 
-@overload
-def measure_persistence(graph: Graph, walk: Sequence[Hashable], *, lenient: bool = ...) -> Persistence: ...
-@overload
-def measure_persistence(
-    graph: Graph, walk: Sequence[list[Hashable]] | RecordedWalks | HasRecordedWalks, *, lenient: bool = ...
-) -> Persistences: ...
-def measure_persistence(graph: Graph, walk: Any, *, lenient: bool = False) -> Any:
+def measure_persistence(graph: Graph, walk: Any) -> Persistence:
     """Measure over which range of similarity the gaps of the visited subgraph persist, in bits.
 
     The edges of the visited subgraph enter in order of decreasing similarity s, at -log2(s) bits, and with every edge
@@ -293,17 +125,13 @@ def measure_persistence(graph: Graph, walk: Any, *, lenient: bool = False) -> An
     graph : Graph
         A graph with similarities above 0 and up to 1 as weights, see `Similarity.weigh`. Edges of weight 0 never
         enter. The direction of edges is ignored; of the weights of both directions, the larger one counts.
-    walk : sequence of labels, Walk, list of these, Trajectories or Dataset
+    walk : sequence of labels, Walk, list of these, or Trajectories
         Walks as for `measure`. The order of visits does not matter, except for the order of edges of equal weight.
-    lenient : bool
-        Drop visits of nodes that are not in the graph, and walks without any other visits, instead of raising
-        UnknownNodeError.
 
     Returns
     -------
-    Persistence or Persistences
-        Gaps of one walk, or of all walks, with one row per walk in `to_frame`. A gap that is never filled stays open:
-        its death and its persistence are infinite.
+    Persistence
+        A table with one row per gap; `per_walk` has totals.
 
     Examples
     --------
@@ -312,31 +140,24 @@ def measure_persistence(graph: Graph, walk: Any, *, lenient: bool = False) -> An
     >>> texts = ["red apple", "green apple", "green pear", "red pear"]
     >>> g = Similarity.from_texts(cycle(4), texts).weigh(cycle(4))
     >>> measure_persistence(g, [0, 1, 2, 3])
-    Persistence(4 nodes, 1 gaps, 1 of them open, total persistence 0 bits)
+    Persistence(1 walks, 1 gaps, 1 of them open)
     """
-    as_graph(graph)
-    if graph.weights is None:
-        raise GraphError(
-            "the graph has no weights; weigh it by similarity first, as in Similarity.from_texts(graph).weigh(graph) "
-            "(--texts FILE on the command line)."
-        )
-    largest = float(graph.weights.max(initial=0.0))
+    weights = as_graph(graph).weights
+    if weights is None:
+        raise GraphError("the graph has no weights; weigh it first, as in Similarity.from_texts(graph).weigh(graph).")
+    largest = float(weights.max(initial=0.0))
     if largest > 1:
-        raise GraphError(
-            f"the largest weight is {largest:g}; similarities are at most 1, so divide the weights by the largest one."
-        )
-    visits, walkers, is_single = read_visits(graph, walk, lenient)
+        raise GraphError(f"the largest weight is {largest:g}; similarities are at most 1, so divide by the largest.")
+    visits = read_walks(graph, [walk] if not is_recorded(walk) and is_single(graph, walk) else walk)
     csr = graph.skeleton
-    gaps, weights, edges = kernels.weighted.compute_persistence(
+    gaps, ends, edges = kernels.weighted.compute_persistence(
         csr.indptr, csr.indices, graph.skeleton_weights, freeze_array(visits.nodes), freeze_array(visits.offsets)
     )
     with np.errstate(divide="ignore"):
-        bits = -np.log2(weights) + 0.0  # no negative zero
-    found = Persistences(graph, visits.nodes, visits.offsets, edges, gaps, bits, walkers)
-    return found[0] if is_single else found
+        return Persistence(graph, visits, edges, gaps, -np.log2(ends) + 0.0)  # no negative zero
 
 
-def _find_loops(graph: Graph, visits: Int32, openings: Sequence[tuple[int, int]]) -> list[list[int]]:
+def _find_loops(graph: Graph, visits: Int32, openings: list[tuple[int, int]]) -> list[list[int]]:
     """Return, for the steps of each link that opens a gap, a shortest loop of steps through links that entered before.
 
     Links enter by decreasing weight, equal ones by the later and then by the earlier step.
@@ -351,19 +172,16 @@ def _find_loops(graph: Graph, visits: Int32, openings: Sequence[tuple[int, int]]
         neighbors[s].append(t)
         neighbors[t].append(s)
     loops = []
-    for opening in openings:
-        parents = {opening[1]: opening[1]}
-        queue = [opening[1]]
+    for start, end in openings:
+        path = {end: end}  # from each reached step to the one before it
+        queue = [end]
         for node in queue:
             for near in neighbors[node]:
-                pair = (min(node, near), max(node, near))
-                if near not in parents and number[pair] < number[opening]:
-                    parents[near] = node
+                if near not in path and number[min(node, near), max(node, near)] < number[start, end]:
+                    path[near] = node
                     queue.append(near)
-            if opening[0] in parents:
-                break
-        loop = [opening[0]]
-        while loop[-1] != opening[1]:
-            loop.append(parents[loop[-1]])
-        loops.append([opening[0], *reversed(loop[1:])])
+        loop = [start]
+        while loop[-1] != end:
+            loop.append(path[loop[-1]])
+        loops.append([start, *reversed(loop[1:])])
     return loops

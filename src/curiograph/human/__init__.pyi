@@ -11,8 +11,8 @@ from .data.texts import read_texts as read_texts
 from .motives.hypotheses import hypotheses as hypotheses
 from .motives.results import Motives as Motives
 from .motives.weight_results import MotiveWeights as MotiveWeights
-from .null_models.compare import compare_growth as compare_growth
-from .null_models.results import GrowthComparison as GrowthComparison
+from .people.growth_comparison import compare_growth as compare_growth
+from .people.styles import curiosity_styles as curiosity_styles
 from .prediction.predict import FULL as FULL
 from .prediction.predict import QUICK as QUICK
 from .prediction.predict import Effort as Effort
@@ -20,8 +20,4 @@ from .prediction.predict import predict as predict
 from .prediction.protocol import Recipe as Recipe
 from .prediction.results import Outcome as Outcome
 from .prediction.results import Prediction as Prediction
-from .profile.results import Profile as Profile
-from .profile.styles import Styles as Styles
-from .profile.styles import curiosity_styles as curiosity_styles
-from .profile.styles import simulate_styles as simulate_styles
 from .trajectories import Trajectories as Trajectories

@@ -15,7 +15,6 @@ from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels
-from curiograph.growth.tables import sort_users
 from curiograph.human.choices.windows import Windows
 from curiograph.messages import quote_value
 from curiograph.results import Table
@@ -460,3 +459,17 @@ def _check_walks(walks: Any) -> list[Any]:
             return listed
         fix = f"the walk {quote_value(wrong[0])} is not a list of labels; give [['a', 'b']] for one walk ['a', 'b']"
     raise WalkError(f"the walks are {quote_value(walks)}; {fix}.")
+
+
+def sort_users(users: Iterable[Hashable]) -> list[Hashable]:
+    """Return every user once: numbers by value, and then the others by their text.
+
+    >>> sort_users(["b", 10, "a", 9, "b"])
+    [9, 10, 'a', 'b']
+    """
+
+    def get_key(user: Hashable) -> tuple[bool, Any]:
+        is_real = is_number(user) and user == user
+        return not is_real, user if is_real else str(user)
+
+    return sorted(dict.fromkeys(users), key=get_key)

@@ -7,15 +7,16 @@ in being filled or outlined, so that figures can be printed in gray.
 from __future__ import annotations
 
 from curiograph.plotting.animation import save_animation as save_animation
-from curiograph.plotting.figures import COLUMN_WIDTHS as COLUMN_WIDTHS
-from curiograph.plotting.figures import ColumnWidth as ColumnWidth
 from curiograph.plotting.figures import create_figure as create_figure
 from curiograph.plotting.figures import save_figure as save_figure
-from curiograph.plotting.groups import plot_correlations as plot_correlations
-from curiograph.plotting.groups import plot_groups as plot_groups
+from curiograph.plotting.groups import plot_distributions as plot_distributions
+from curiograph.plotting.groups import plot_intervals as plot_intervals
+from curiograph.plotting.groups import plot_scores as plot_scores
 from curiograph.plotting.groups import plot_survival as plot_survival
+from curiograph.plotting.growth import plot_barcode as plot_barcode
 from curiograph.plotting.growth import plot_growth as plot_growth
 from curiograph.plotting.growth import plot_growths as plot_growths
+from curiograph.plotting.growth import plot_persistence_diagram as plot_persistence_diagram
 from curiograph.plotting.lines import plot_bars as plot_bars
 from curiograph.plotting.lines import plot_curves as plot_curves
 from curiograph.plotting.lines import plot_lines as plot_lines
@@ -26,11 +27,9 @@ from curiograph.plotting.palette import COLORS as COLORS
 from curiograph.plotting.palette import LINE_STYLES as LINE_STYLES
 from curiograph.plotting.palette import MARKERS as MARKERS
 from curiograph.plotting.palette import get_color as get_color
-from curiograph.plotting.persistence import plot_barcode as plot_barcode
-from curiograph.plotting.persistence import plot_persistence_diagram as plot_persistence_diagram
 from curiograph.plotting.rankings import plot_places as plot_places
 from curiograph.plotting.rankings import plot_ranking as plot_ranking
-from curiograph.plotting.recommendations import plot_recommendations as plot_recommendations
+from curiograph.plotting.rankings import plot_recommendations as plot_recommendations
 from curiograph.plotting.walks import DrawnGap as DrawnGap
 from curiograph.plotting.walks import DrawnWalk as DrawnWalk
 from curiograph.plotting.walks import draw_walk as draw_walk

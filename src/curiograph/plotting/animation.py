@@ -13,8 +13,7 @@ from curiograph.errors import SettingError
 from curiograph.files import open_atomic
 from curiograph.messages import shorten_text
 from curiograph.optional import import_optional
-from curiograph.plotting.figures import create_figure, import_matplotlib
-from curiograph.plotting.fonts import get_text_style, replace_missing_glyphs
+from curiograph.plotting.figures import LABEL_STYLE, create_figure, hide_frame, import_matplotlib
 from curiograph.plotting.growth import build_step_curve, label_axes, set_limits_from_zero
 from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS, get_color
 from curiograph.plotting.walks import DrawnWalk, WalkPicture
@@ -60,9 +59,8 @@ class _FrameRenderer:
         figure, (self._upper, lower) = create_figure(6.4, 7.2, rows=2, heights=(4, 1))
         self._canvas = import_matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
         figure.set_dpi(_DPI)
-        figure.suptitle(walk.title, fontsize=11, **get_text_style())
+        figure.suptitle(walk.title, fontsize=11, **LABEL_STYLE)
         self._draw_curves = _prepare_curves(walk, lower)
-        self._labels = replace_missing_glyphs([shorten_text(label, 40) for label in walk.nodes])
         self._set_caption(1)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # the layout is the same in all frames
@@ -81,8 +79,8 @@ class _FrameRenderer:
 
     def _set_caption(self, step: int) -> None:
         reward = f", {self._walk.reward} {self._walk.rewards[step - 2]:.3g}" if step > 1 and self._walk.rewards else ""
-        text = f"{step} of {len(self._walk.nodes)}: {self._labels[step - 1]}{reward}"
-        self._upper.set_title(text, fontsize=10, color=COLORS["text"], **get_text_style())
+        text = f"{step} of {len(self._walk.nodes)}: {shorten_text(self._walk.nodes[step - 1], 40)}{reward}"
+        self._upper.set_title(text, fontsize=10, color=COLORS["text"], **LABEL_STYLE)
 
 
 def _prepare_curves(walk: DrawnWalk, ax: Axes) -> Callable[[int], None]:
@@ -90,8 +88,7 @@ def _prepare_curves(walk: DrawnWalk, ax: Axes) -> Callable[[int], None]:
     (gap_line,) = ax.plot([], [], drawstyle="steps-post", color=COLORS["igt"], linewidth=2)
     ax.set_xlim(0.5, len(walk.beta1) + 0.5)
     set_limits_from_zero(ax, max(1.0, float(walk.beta1.max())))
-    label_axes(ax, "gaps")
-    ax.spines[["top", "right"]].set_visible(False)
+    label_axes(hide_frame(ax), "gaps")
     rewards, reward_line = np.array([np.nan, *walk.rewards]), None
     if walk.reward != "igt" and walk.rewards:
         right, color = ax.twinx(), get_color(walk.reward, "text")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64
-from curiograph.plotting.figures import create_figure, import_matplotlib
+from curiograph.plotting.figures import create_figure, hide_frame, import_matplotlib
 from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS, get_color
 
 if TYPE_CHECKING:
@@ -82,8 +82,7 @@ def plot_rate_distortion(scale: Float64, upper: Float64, lower: Float64, ax: Axe
     ax.set_xlabel("scale of description")
     ax.set_ylabel("information rate (bits)")
     ax.legend(frameon=False)
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return hide_frame(ax)
 
 
 def plot_panels(
@@ -111,7 +110,7 @@ def plot_panels(
         ax.set_title(f"({ascii_lowercase[number]}) {title}", fontsize=10 if columns == 2 else 9, loc="left")
         ax.set_ylim(bottom=0)
         ax.xaxis.set_major_locator(locator(integer=True, steps=[1, 2, 5, 10]))
-        ax.spines[["top", "right"]].set_visible(False)
+        hide_frame(ax)
         if number + columns >= len(panels):
             ax.set_xlabel(xlabel)
     for cell in cells.flat[len(panels) :]:

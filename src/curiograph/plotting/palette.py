@@ -64,6 +64,14 @@ GROUP_LINE_STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2
 """Line styles of groups of people, in order; repeated if there are more groups."""
 
 
+def get_group_style(number: int) -> dict[str, Any]:
+    """Return color and dash of a group of people by its number."""
+    return {
+        "color": GROUP_COLORS[number % len(GROUP_COLORS)],
+        "linestyle": GROUP_LINE_STYLES[number % len(GROUP_LINE_STYLES)],
+    }
+
+
 def get_color(name: str, default: str = "muted") -> str:
     """Return the color of a reward, an agent or a ranker, if necessary without beam width, planner and graph family.
 

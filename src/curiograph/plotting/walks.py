@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.arrays import Int64
+from curiograph.arrays import Float64, Int64
 from curiograph.graph.graph import Graph
-from curiograph.plotting.figures import call_before_drawing, create_figure, import_matplotlib
-from curiograph.plotting.fonts import get_text_style
+from curiograph.messages import shorten_text
+from curiograph.plotting.figures import LABEL_STYLE, create_figure, import_matplotlib
 from curiograph.plotting.layout import compute_layout
-from curiograph.plotting.node_labels import NodeLabels
 from curiograph.plotting.palette import COLORS
 
 if TYPE_CHECKING:
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
 _INSET = 0.1  # relative distance of an outline from its loop, which separates adjacent outlines
 _SHADES = (0.08, 0.72)  # gray levels of the first and the last node, from white to black
 _MAX_NUMBERED = 80  # nodes up to which the order of visit is written on them
-_WIDE, _NARROW = 3.5, 1.8  # inches: below the first the legend has one column, below the second there is none
+_MAX_LABELS = 30  # names that are written, evenly over all nodes
+_MAX_LETTERS = 20  # of a name
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class DrawnGap:
     closed_at: int | None
     """Number of nodes visited when the gap closed; None if it stays open."""
 
-    def is_open(self, step: int) -> bool:
-        """Return whether the gap is open after `step` nodes."""
-        return self.opened_at <= step and (self.closed_at is None or self.closed_at > step)
-
     def is_closed(self, step: int) -> bool:
         """Return whether the gap is closed after `step` nodes."""
         return self.closed_at is not None and self.closed_at <= step
+
+    def is_open(self, step: int) -> bool:
+        """Return whether the gap is open after `step` nodes."""
+        return self.opened_at <= step and not self.is_closed(step)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,17 +74,31 @@ def draw_walk(walk: DrawnWalk, ax: Axes | None = None) -> Axes:
     if ax is None:
         side = 6.0 if len(walk.nodes) <= 50 else 9.0
         ax = create_figure(side, side)[1]
-    picture = WalkPicture(walk, ax)
-    picture.draw(len(walk.nodes))
-    ax.set_title(walk.title, fontsize=11 * picture.scale, **get_text_style())
+    WalkPicture(walk, ax).draw(len(walk.nodes))
+    ax.set_title(walk.title, fontsize=11, **LABEL_STYLE)
     return ax
+
+
+def write_labels(
+    ax: Axes, labels: Sequence[Hashable], places: Float64, radius: float, count: int | None = None
+) -> None:
+    """Write the names of the first `count` nodes beside them, away from the middle; at most 30 names of all nodes."""
+    named = np.linspace(0, len(labels) - 1, min(len(labels), _MAX_LABELS)).round().astype(int)
+    for node in named[named < (len(labels) if count is None else count)].tolist():
+        side = 1 if places[node, 0] >= places[:, 0].mean() else -1
+        ax.annotate(
+            shorten_text(" ".join(str(labels[node]).split()), _MAX_LETTERS), places[node].tolist(), zorder=6,
+            xytext=(side * (radius + 2), 0), textcoords="offset points", fontsize=8, color=COLORS["text"],
+            ha="left" if side > 0 else "right", va="center",
+            bbox={"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.4}, **LABEL_STYLE,
+        )  # fmt: skip
 
 
 class WalkPicture:
     """A walk with a fixed layout on axes, which can be drawn after any number of nodes."""
 
     def __init__(self, walk: DrawnWalk, ax: Axes) -> None:
-        self.walk, self._ax = walk, ax
+        self.walk, self.ax = walk, ax
         visited = walk.graph.subgraph(walk.nodes)
         positions = visited.positions(walk.nodes)
         self.places = compute_layout(visited)[positions]
@@ -96,47 +110,22 @@ class WalkPicture:
         ways = set(self.arrows) or {*self.links, *((b, a) for a, b in self.links)}
         self._path = [move for move in walk.moves if move in ways]
         self._jumps = [move for move in walk.moves if move not in ways]
-        self._width, height = _get_inches(ax)
-        self.scale = float(np.clip(min(self._width, height) / 4.2, 0.6, 1.0))
-        """Scale of letters and nodes, smaller on small axes."""
         self._numbered = len(walk.nodes) <= _MAX_NUMBERED
         density = min(1.0, (20 / len(walk.nodes)) ** 0.4)
-        self.diameter = self.scale * (max(6.5, 16 * density) if self._numbered else max(3.0, 12 * density))
+        self.diameter = max(6.5, 16 * density) if self._numbered else max(3.0, 12 * density)
         """Diameter of a node in points, smaller for many nodes."""
         self._line_width = 2.2 * self.diameter / 16 if self._numbered else 0.8
-        self._labels = NodeLabels(walk.nodes, self.places, self.links, self.diameter / 2, max(6.5, 9.0 * self.scale))
         opacity = min(1.0, 14 / max(1, len(walk.gaps)))  # many gaps overlap
         self._fill_alpha, self._outline_alpha = max(0.04, 0.2 * opacity), max(0.3, 0.9 * opacity)
-        entries = 3 + bool(self._jumps)
-        if self._width < _WIDE:
-            self._legend_columns = 0 if self._width < _NARROW else 1
-        else:
-            self._legend_columns = entries if entries < 4 or self._width >= 1.3 * _WIDE else 2
-        self._inch = 1.0  # in coordinates of the data
+        ax.set(xlim=(-1.25, 1.25), ylim=(-1.3, 1.15), aspect="equal")  # room for names and for the legend below
         ax.set_axis_off()
-        self._fit()
-
-    def _fit(self, renderer: Any = None) -> None:
-        """Set the limits of the axes for their current size, with equal scales and room for the legend below."""
-        width, height = _get_inches(self._ax, renderer)
-        margin_x, margin_y = (0.15 + 0.2 * self.scale), (self.diameter / 2 + 12 * self.scale) / 72
-        rows = np.ceil((3 + bool(self._jumps)) / self._legend_columns) if self._legend_columns else 0
-        legend = float(rows * 9 * self.scale * 1.5 / 72)
-        extent_x, extent_y = np.maximum(np.abs(self.places).max(axis=0), 0.05)
-        room = max(width - 2 * margin_x, 0.3), max(height - legend - 2 * margin_y, 0.3)
-        self._inch = max(2 * extent_x / room[0], 2 * extent_y / room[1])
-        bottom = -self._inch * ((height - legend) / 2 + legend)
-        limits = (-self._inch * width / 2, self._inch * width / 2), (bottom, bottom + self._inch * height)
-        if not np.allclose([self._ax.get_xlim(), self._ax.get_ylim()], limits):
-            self._ax.set(xlim=limits[0], ylim=limits[1])
 
     def draw(self, step: int) -> None:
         """Draw the walk after `step` nodes."""
-        call_before_drawing(self._ax, self._fit)
         self._draw_gaps(step)
         self._draw_links(step)
         self._draw_nodes(step)
-        self._labels.write(self._ax, step)
+        write_labels(self.ax, self.walk.nodes, self.places, self.diameter / 2, step)
         self._draw_legend(step)
 
     def _draw_gaps(self, step: int) -> None:
@@ -145,10 +134,10 @@ class WalkPicture:
         for gap in self.walk.gaps:
             corners = np.array([place_of[label] for label in gap.loop])
             if gap.is_closed(step):
-                self._ax.add_patch(polygon(corners, facecolor=COLORS["igt"], alpha=self._fill_alpha, zorder=1))
+                self.ax.add_patch(polygon(corners, facecolor=COLORS["igt"], alpha=self._fill_alpha, zorder=1))
             elif gap.is_open(step):
                 inner = corners + _INSET * (corners.mean(axis=0) - corners)
-                self._ax.add_patch(
+                self.ax.add_patch(
                     polygon(inner, fill=False, edgecolor=COLORS["igt"], alpha=self._outline_alpha,
                             linewidth=self._line_width, joinstyle="round", zorder=2)
                 )  # fmt: skip
@@ -160,48 +149,41 @@ class WalkPicture:
         )
         collections = import_matplotlib("collections")
         lines, color = collections.LineCollection, COLORS[self.walk.color]
-        self._ax.add_collection(lines(self.places[links], color=COLORS["muted"], linewidth=0.9, alpha=0.6, zorder=2))
-        self._ax.add_collection(lines(self.places[path], color=color, linewidth=self._line_width, zorder=3))
-        self._ax.add_collection(
+        self.ax.add_collection(lines(self.places[links], color=COLORS["muted"], linewidth=0.9, alpha=0.6, zorder=2))
+        self.ax.add_collection(lines(self.places[path], color=color, linewidth=self._line_width, zorder=3))
+        self.ax.add_collection(
             lines(self.places[jumps], color=color, linewidth=self._line_width / 1.6, linestyle=":", zorder=3)
         )
         if self.arrows:
-            on_path = set(path)
-            colors = [color if pair in on_path else COLORS["muted"] for pair in arrows]
-            size = 0.42 * self.diameter / 72 * self._inch
-            heads = [_compute_arrowhead(self.places[a], self.places[b], size) for a, b in arrows]
-            self._ax.add_collection(collections.PolyCollection(heads, facecolors=colors, linewidths=0, zorder=3))
+            colors = [color if pair in path else COLORS["muted"] for pair in arrows]
+            heads = [_compute_arrowhead(self.places[a], self.places[b], 0.003 * self.diameter) for a, b in arrows]
+            self.ax.add_collection(collections.PolyCollection(heads, facecolors=colors, linewidths=0, zorder=3))
 
     def _draw_nodes(self, step: int) -> None:
         low, high = _SHADES
         shades = low + (high - low) * np.arange(step) / max(1, len(self.walk.nodes) - 1)
-        widths = [0.8 * self.scale] * (step - 1) + [2.2 * self.scale]
         x, y = self.places[:step].T
-        self._ax.scatter(x, y, s=self.diameter**2, c=shades, cmap="Greys", vmin=0, vmax=1,
-                         edgecolors=COLORS["text"], linewidths=widths, zorder=4)  # fmt: skip
+        self.ax.scatter(x, y, s=self.diameter**2, c=shades, cmap="Greys", vmin=0, vmax=1,
+                        edgecolors=COLORS["text"], linewidths=[0.8] * (step - 1) + [2.2], zorder=4)  # fmt: skip
         for number in range(1, step + 1) if self._numbered else ():
-            self._ax.text(x[number - 1], y[number - 1], str(number), ha="center", va="center_baseline",
-                          fontsize=(0.46 if number < 100 else 0.38) * self.diameter,
-                          color="white" if shades[number - 1] > 0.45 else "black", zorder=5)  # fmt: skip
+            self.ax.text(x[number - 1], y[number - 1], str(number), ha="center", va="center_baseline",
+                         fontsize=0.46 * self.diameter, color="white" if shades[number - 1] > 0.45 else "black",
+                         zorder=5)  # fmt: skip
 
     def _draw_legend(self, step: int) -> None:
-        if not self._legend_columns:
-            return
         patch, line = import_matplotlib("patches").Patch, import_matplotlib("lines").Line2D
         num_open = sum(gap.is_open(step) for gap in self.walk.gaps)
         num_closed = sum(gap.is_closed(step) for gap in self.walk.gaps)
-        gaps, path, width = COLORS["igt"], COLORS[self.walk.color], max(1.2, self._line_width)
+        gaps, path = COLORS["igt"], COLORS[self.walk.color]
         handles: list[Any] = [
-            patch(
-                fill=False, edgecolor=gaps, linewidth=width, alpha=self._outline_alpha, label=f"open gaps: {num_open}"
-            ),
+            patch(fill=False, edgecolor=gaps, alpha=self._outline_alpha, label=f"open gaps: {num_open}"),
             patch(facecolor=gaps, alpha=self._fill_alpha, label=f"closed gaps: {num_closed}"),
-            line([], [], color=path, linewidth=width, label="path walked"),
+            line([], [], color=path, linewidth=1.5, label="path walked"),
         ]
         if self._jumps:
-            handles.append(line([], [], color=path, linewidth=width / 1.6, linestyle=":", label="jump, no link"))
-        self._ax.legend(handles=handles, loc="lower center", ncols=self._legend_columns, frameon=False,
-                        fontsize=9 * self.scale, borderpad=0.1, labelspacing=0.3)  # fmt: skip
+            handles.append(line([], [], color=path, linewidth=1.0, linestyle=":", label="jump, no link"))
+        self.ax.legend(handles=handles, loc="lower center", ncols=2, frameon=False, fontsize=8, borderpad=0.1,
+                       labelspacing=0.3)  # fmt: skip
 
 
 def _list_links(graph: Graph, positions: Any) -> list[tuple[int, int]]:
@@ -209,12 +191,6 @@ def _list_links(graph: Graph, positions: Any) -> list[tuple[int, int]]:
     step_of = np.argsort(positions)
     rows = step_of[np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))]
     return list(zip(rows.tolist(), step_of[graph.indices].tolist(), strict=True))
-
-
-def _get_inches(ax: Axes, renderer: Any = None) -> tuple[float, float]:
-    """Return the current width and height of axes."""
-    box = ax.get_window_extent(renderer)
-    return box.width / ax.figure.dpi, box.height / ax.figure.dpi
 
 
 def _compute_arrowhead(start: Any, end: Any, size: float) -> Any:

@@ -343,8 +343,6 @@ class RewardList(_Model):
 class GapResponse(_Model):
     """A gap: the nodes that opened and closed it, and the numbers of visited nodes at which they did."""
 
-    dim: int
-    """Dimension of the gap: 1 for a loop."""
     opened_by: NodeLabel
     """Node that opened the gap."""
     closed_by: NodeLabel | None

@@ -69,7 +69,8 @@ def measure_walks(
     growths: list[Mapping[str, Any]] = []
     for first in range(0, len(walks), _MEASURE_BATCH):
         report(first, len(walks))
-        some = measure(opened.graph, walks[first : first + _MEASURE_BATCH], compressibility=compressibility, workers=1)
+        batch = walks[first : first + _MEASURE_BATCH]
+        some = measure(opened.graph, batch, compressibility=compressibility, engine=IN_PROCESS)
         growths += [growth.to_dict() for growth in some]
     report(len(walks), len(walks))
     return _encode(GrowthResponse, growths[0]) if is_single else _encode(GrowthsResponse, {"walks": growths})

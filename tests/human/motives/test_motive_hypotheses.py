@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import curiograph as cg
+from curiograph.bootstrap import Estimate, estimate_means
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.trajectories import Trajectories
-from curiograph.statistics.bootstrap import Estimate, estimate_means
 from support.people import follow_agent
 
 GRAPH = cg.generate("ba", nodes=50, seed=1)

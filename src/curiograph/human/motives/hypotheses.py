@@ -10,7 +10,8 @@ import numpy as np
 
 from curiograph.agents.registry import AgentLike
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import WalkError
+from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
+from curiograph.errors import SettingError, WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
@@ -27,7 +28,6 @@ from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, res
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.rewards.registry import RewardLike
-from curiograph.statistics.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
 _RANK_FIELDS = ("above", "tied", "count")

@@ -14,7 +14,7 @@ from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.motives.catalog import AgentMotive, MarkovMotive, Motive, PageRankMotive
-from curiograph.statistics.random_effects import PRIOR_MEAN_SCALE, PeopleLikelihood, find_modes
+from curiograph.human.motives.random_effects import PRIOR_MEAN_SCALE, PeopleLikelihood, find_modes
 
 _MIN_PAGERANK = 1e-6  # relative to the largest of a choice
 

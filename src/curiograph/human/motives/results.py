@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
+from curiograph.bootstrap import Estimate, make_columns
 from curiograph.human.motives.weight_results import MotiveWeights
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.skipped import Skipped
-from curiograph.statistics.bootstrap import Estimate, make_columns
 
 if TYPE_CHECKING:
     import pandas as pd

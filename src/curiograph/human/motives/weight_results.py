@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
+from curiograph.bootstrap import Estimate, make_columns
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
-from curiograph.statistics.bootstrap import Estimate, make_columns
 
 if TYPE_CHECKING:
     import pandas as pd

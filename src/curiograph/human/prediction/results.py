@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float32, Float64, Int64
+from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 from curiograph.errors import UnknownNameError
 from curiograph.human.choices.metrics import MEASURES
 from curiograph.human.prediction.components import PAGERANK
@@ -17,7 +18,6 @@ from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.plotting import COLORS, create_figure
 from curiograph.skipped import Skipped
-from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,10 +18,12 @@ from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64
 from curiograph.errors import SettingError, WalkError
 from curiograph.exploration.mdp import list_starts, locate_start
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, require_edges
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.growth.records import Gap, Growth
+from curiograph.rewards.cpt import compute_step_compressibility
 from curiograph.service.graph_store import OpenGraph
 from curiograph.service.page.layout import extend_layout
 from curiograph.service.page.words import AGENTS, MOTIVES, YOU
@@ -149,7 +151,9 @@ class WalkSession:
         self.steps = [*self.steps, *steps]
         self.view = view
         first = walk[:MAX_COMPRESSED_NODES]
-        self.bits = measure(self.graph, first, pairs="all").compressibility.tolist()  # as the reward cpt
+        nodes = self.graph.positions(first)
+        steps = GraphBatch.of([self.graph]), nodes, np.array([0, len(nodes)])
+        self.bits = compute_step_compressibility(*steps, "all").tolist()  # as the reward cpt
         self.bits += [np.nan] * (len(walk) - len(first))
         self._update_growth()
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.messages import quote_value
 
 
-@dataclass(frozen=True)
-class Measure:
+class Measure(NamedTuple):
     """A measure of a walk; docs/profile.md has the definitions."""
 
     group: str
@@ -33,7 +31,6 @@ MEASURES = {
     "core_periphery": Measure("communities", "core-periphery"),
     "beta0": Measure("gaps", "components"),
     "beta1": Measure("gaps", "information gaps"),
-    "beta2": Measure("gaps", "voids"),
     "opened": Measure("gaps", "gaps opened"),
     "closed": Measure("gaps", "gaps closed"),
     "gap_lifetime": Measure("gaps", "lifetime of gaps (steps)"),
@@ -56,10 +53,7 @@ MEASURES = {
 """Measures of a walk by name, in the order of columns."""
 GROUPS = tuple(dict.fromkeys(measure.group for measure in MEASURES.values()))
 """Names of the groups of measures."""
-COUNTS = (
-    *("visits", "nodes", "edges", "beta0", "beta1", "beta2", "opened", "closed"),
-    *("dimension", "conformable", "revisits"),
-)
+COUNTS = ("visits", "nodes", "edges", "beta0", "beta1", "opened", "closed", "dimension", "conformable", "revisits")
 """Measures that are whole numbers."""
 
 _MAX_NODES_FOR_STEPS = 100_000  # a search for the shortest path between far nodes of larger graphs takes milliseconds
@@ -68,26 +62,14 @@ _MAX_NODES_FOR_STEPS = 100_000  # a search for the shortest path between far nod
 def select_measures(measures: Any, *, has_meaning: bool, num_nodes: int = 0) -> list[str]:
     """Return the names of the measures to compute; `visits`, `nodes` and `edges` are always among them.
 
-    Parameters
-    ----------
-    measures : str, sequence of str or None
-        Names of measures and groups; None for all that can be computed, without those of the group `steps` on a graph
-        of more than 100,000 nodes.
-    has_meaning : bool
-        Whether there are weights or similarities, which the group `meaning` needs.
-    num_nodes : int
-        Number of nodes of the graph.
+    `measures` are names of measures and groups, or None for all that can be computed, without those of the group
+    `steps` on a graph of more than 100,000 nodes. The group `meaning` needs weights or similarities (`has_meaning`).
 
-    Examples
-    --------
     >>> select_measures(["compression", "clustering"], has_meaning=False)
     ['visits', 'nodes', 'edges', 'clustering', 'compressibility', 'entropy', 'normalized_compressibility']
     """
     if measures is None:
-        left_out = [
-            *([] if has_meaning else ["meaning"]),
-            *(["steps"] if num_nodes > _MAX_NODES_FOR_STEPS else []),
-        ]
+        left_out = [None if has_meaning else "meaning", "steps" if num_nodes > _MAX_NODES_FOR_STEPS else None]
         return [name for name, measure in MEASURES.items() if measure.group not in left_out]
     given = [measures] if isinstance(measures, str) else measures
     if not isinstance(given, Sequence) or not given:
@@ -104,8 +86,5 @@ def select_measures(measures: Any, *, has_meaning: bool, num_nodes: int = 0) -> 
     selected = [name for name, measure in MEASURES.items() if name in chosen or measure.group in chosen]
     missing = [name for name in selected if MEASURES[name].group == "meaning"]
     if missing and not has_meaning:
-        raise SettingError(
-            f"{missing[0]} needs a graph with weights, or similarity= (--texts FILE on the command line); give one "
-            "of them, or leave it out."
-        )
+        raise SettingError(f"{missing[0]} needs a graph with weights, or similarity=; give one, or leave it out.")
     return selected

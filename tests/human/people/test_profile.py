@@ -20,9 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.human.profile.compute import Sequences, compute_measures
-from curiograph.human.profile.measures import GROUPS, MEASURES, select_measures
-from curiograph.kernels import subgraph_measures, voids
+from curiograph.human.people.measure_catalog import MEASURES
+from curiograph.kernels import subgraph_measures
 from oracles.flexibility import follow_walk
 from oracles.profile import compute_entropy_rate, compute_forward_flow, find_communities
 from oracles.reference import build_skeleton, compute_cpt, compute_gudhi_betti, compute_gudhi_pairs, draw_graph
@@ -56,11 +55,11 @@ def check_equal(found: Any, expected: Any, tolerance: float = EXACT) -> None:
 @given(graphs_and_walks())
 def test_structure_equals_networkx_igraph_and_bctpy(case: tuple[cg.Graph, list[list[int]]]) -> None:
     graph, walks = case
-    found = cg.profile(graph, walks, measures=["structure", "communities"])
+    found = cg.profile(graph, walks, measures=["structure", "communities"]).measures
     whole = nx.Graph(graph.to_networkx())
     for number, walk in enumerate(walks):
         induced = nx.Graph(whole.subgraph(walk))
-        row = {name: found[name][number] for name in found}
+        row = {name: values[number] for name, values in found.items()}
         size = len(induced)
         assert (row["nodes"], row["edges"]) == (size, induced.number_of_edges())
         check_equal(row["density"], nx.density(induced) if size > 1 else math.nan)
@@ -80,7 +79,7 @@ def test_structure_equals_networkx_igraph_and_bctpy(case: tuple[cg.Graph, list[l
 @given(graphs_and_walks())
 def test_modularity_is_that_of_greedy_communities(case: tuple[cg.Graph, list[list[int]]]) -> None:
     graph, walks = case
-    found = cg.profile(graph, walks, measures="modularity")["modularity"]
+    found = cg.profile(graph, walks, measures="modularity").measures["modularity"]
     whole = nx.Graph(graph.to_networkx())
     skeleton = graph.skeleton
     for number, walk in enumerate(walks):
@@ -101,7 +100,7 @@ def test_modularity_is_as_high_as_that_of_networkx_and_igraph() -> None:
     ours, networkx_values, igraph_values = [], [], []
     for seed in range(40):
         graph = cg.generate("rg", nodes=40, seed=seed)
-        ours.append(cg.profile(graph, list(range(40)), measures="modularity")["modularity"][0])
+        ours.append(cg.profile(graph, list(range(40)), measures="modularity").measures["modularity"][0])
         theirs = graph.to_networkx()
         networkx_values.append(nx.community.modularity(theirs, nx.community.greedy_modularity_communities(theirs)))
         igraph_values.append(graph.to_igraph().community_fastgreedy().as_clustering().modularity)
@@ -114,10 +113,10 @@ def test_modularity_is_as_high_as_that_of_networkx_and_igraph() -> None:
 @given(graphs_and_walks())
 def test_gaps_equal_gudhi(case: tuple[cg.Graph, list[list[int]]]) -> None:
     graph, walks = case
-    found = cg.profile(graph, walks, measures="gaps")
+    found = cg.profile(graph, walks, measures="gaps").measures
     for number, walk in enumerate(walks):
         order = list(dict.fromkeys(walk))
-        for dim in range(3):
+        for dim in range(2):
             assert found[f"beta{dim}"][number] == compute_gudhi_betti(graph, order, dim)
         opened, closed = compute_gudhi_pairs(graph, order).by_dim[1].T
         lifetimes = np.minimum(closed, len(order) - 1) - opened
@@ -126,28 +125,11 @@ def test_gaps_equal_gudhi(case: tuple[cg.Graph, list[list[int]]]) -> None:
         check_equal(found["gap_lifetime"][number], np.mean(lifetimes) if len(lifetimes) else math.nan)
 
 
-@pytest.mark.parametrize(("chance", "seed"), [(0.3, 0), (0.4, 1), (0.5, 2), (0.6, 3), (0.75, 4)])
-def test_voids_of_dense_graphs_equal_gudhi(chance: float, seed: int) -> None:
-    graph = draw_graph(np.random.default_rng(seed), 34, chance)
-    order = list(range(34))
-    assert cg.profile(graph, order, measures="beta2")["beta2"][0] == compute_gudhi_betti(graph, order, 2)
-
-
-def test_voids_of_spheres() -> None:
-    octahedron = cg.Graph.from_networkx(nx.octahedral_graph())
-    two = cg.Graph.from_networkx(nx.disjoint_union(nx.octahedral_graph(), nx.octahedral_graph()))
-    large = cg.Graph.from_networkx(nx.disjoint_union(nx.octahedral_graph(), nx.cycle_graph(80)))  # two words of bits
-    counts = [cg.profile(g, g.labels, measures="beta2")["beta2"][0] for g in (octahedron, two, large)]
-    assert counts == [1, 2, 1]
-    rows = np.array([[0b110], [0b101], [0b011]], np.uint64)
-    assert voids.collapse(rows) == 2  # a triangle is a point
-
-
 @settings(max_examples=15, deadline=None)
 @given(graphs_and_walks())
 def test_compression_and_conformation_equal_their_definitions(case: tuple[cg.Graph, list[list[int]]]) -> None:
     graph, walks = case
-    found = cg.profile(graph, walks, measures=["compression", "conformation"])
+    found = cg.profile(graph, walks, measures=["compression", "conformation"]).measures
     growths = cg.measure(graph, walks)
     skeleton = build_skeleton(graph)
     for number, walk in enumerate(walks):
@@ -168,7 +150,7 @@ def test_compression_and_conformation_equal_their_definitions(case: tuple[cg.Gra
 @given(graphs_and_walks())
 def test_step_lengths_equal_networkx(case: tuple[cg.Graph, list[list[int]]]) -> None:
     graph, walks = case
-    found = cg.profile(graph, walks, measures="steps")
+    found = cg.profile(graph, walks, measures="steps").measures
     distances = dict(nx.all_pairs_shortest_path_length(nx.Graph(graph.to_networkx())))
     for number, walk in enumerate(walks):
         lengths = [distances[u][v] for u, v in pairwise(walk) if v in distances[u]]
@@ -181,7 +163,7 @@ def test_step_exponents_equal_powerlaw_and_scipy() -> None:
     graph = cg.generate("ws", nodes=200, seed=0)
     rng = np.random.default_rng(0)
     walks = [rng.integers(200, size=60).tolist() for _ in range(3)] + [[0, 1, 2, 3, 100]]
-    found = cg.profile(graph, walks, measures="steps")["step_exponent"]
+    found = cg.profile(graph, walks, measures="steps").measures["step_exponent"]
     distances = dict(nx.all_pairs_shortest_path_length(graph.to_networkx()))
     for number, walk in enumerate(walks):
         lengths = np.array([distances[u][v] for u, v in pairwise(walk) if u != v])
@@ -200,7 +182,9 @@ def test_step_exponents_equal_powerlaw_and_scipy() -> None:
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=60))
 def test_sequence_measures_equal_scipy(drawn: list[int]) -> None:
     walk = [v for t, v in enumerate(drawn) if t == 0 or v != drawn[t - 1]]
-    found = {name: values[0] for name, values in cg.profile(cg.toys.cycle(10), walk, measures="sequence").items()}
+    found = {
+        name: values[0] for name, values in cg.profile(cg.toys.cycle(10), walk, measures="sequence").measures.items()
+    }
     counts = sorted(Counter(walk).values(), reverse=True)
     assert (found["visits"], found["nodes"], found["revisits"]) == (len(walk), len(counts), len(walk) - len(counts))
     check_equal(found["revisit_share"], 1 - len(counts) / len(walk))
@@ -243,8 +227,8 @@ def test_meaning_equals_its_definition(case: tuple[cg.Graph, list[list[int]]]) -
     dense = np.zeros((graph.num_nodes, graph.num_nodes))
     dense[np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr)), graph.indices] = weights
     dense = np.maximum(dense, dense.T)
-    found = cg.profile(weighted, walks, measures="meaning")
-    given_table = cg.profile(graph, walks, measures="meaning", similarity=TableSimilarity(dense))
+    found = cg.profile(weighted, walks, measures="meaning").measures
+    given_table = cg.profile(graph, walks, measures="meaning", similarity=TableSimilarity(dense)).measures
     linked = build_skeleton(graph)
     for number, walk in enumerate(walks):
         edges = [dense[u, v] for u, v in combinations(set(walk), 2) if linked[u, v]]
@@ -253,29 +237,7 @@ def test_meaning_equals_its_definition(case: tuple[cg.Graph, list[list[int]]]) -
             check_equal(each["forward_flow"][number], compute_forward_flow(dense, walk))
 
 
-def test_similarities_are_numbers() -> None:
-    with pytest.raises(cg.SettingError, match=r"shape \(1,\) for 1 pairs, with 1 NaN"):
-        cg.profile(cg.toys.cycle(5), [0, 1], similarity=TableSimilarity(np.full((5, 5), np.nan)))
-
-
 # ---- inputs, tables and choices of measures ----------------------------------------------------------------------
-
-
-def test_similarities_are_at_most_one() -> None:
-    with pytest.raises(cg.SettingError, match="returned 5; similarities are at most 1"):
-        cg.profile(cg.toys.cycle(5), [0, 1], similarity=TableSimilarity(np.full((5, 5), 5.0)))
-
-
-def test_similarity_of_another_graph_is_refused() -> None:
-    graph, other = cg.Graph.from_edges([("a", "b"), ("b", "c")]), cg.Graph.from_edges([("c", "b"), ("b", "a")])
-    similarity = cg.Similarity.from_embeddings(graph, np.eye(3))
-    with pytest.raises(cg.GraphError, match="build it with this graph"):
-        cg.profile(other, ["a", "b"], similarity=similarity)
-
-
-def test_no_walks_are_named() -> None:
-    with pytest.raises(cg.WalkError, match="there are no walks"):
-        cg.profile(cg.toys.cycle(5), [])
 
 
 def test_users_sessions_columns_and_skipped() -> None:
@@ -285,104 +247,92 @@ def test_users_sessions_columns_and_skipped() -> None:
         users=["bob", "ann", "bob", "cid"],
         user_columns={"group": {"ann": "a", "bob": "b"}},
     )
-    with pytest.raises(cg.UnknownNodeError, match="lenient=True"):
-        cg.profile(graph, walks)
-    found = cg.profile(graph, walks, lenient=True)
-    assert (found.users, found.sessions) == (["bob", "ann", "bob"], [1, 1, 2])
-    assert found.user_columns == {"group": {"ann": "a", "bob": "b"}}
-    assert found.skipped.reasons == {"outside the graph": 2, "empty walks": 1}
+    found = cg.profile(graph, walks)
+    assert found.walks.skipped.reasons == {"outside the graph": 2, "empty walks": 1}
     frame = found.to_frame()
-    assert list(frame.columns)[:3] == ["user", "group", "session"]
+    assert frame.iloc[:, :3].to_numpy().tolist() == [["bob", 1, "b"], ["ann", 1, "a"], ["bob", 2, "b"]]
     assert frame["revisits"].tolist() == [1, 0, 0]
     people = found.per_user()
     assert people["user"].tolist() == ["ann", "bob"]
+    assert people["group"].tolist() == ["a", "b"]
     assert people["walks"].tolist() == [1, 2]
     assert people["nodes"].tolist() == [1.0, 1.5]
     assert people["density"].isna().tolist() == [True, False]  # a mean over the walks with more than one node
-    document = found.to_dict()
-    assert document["walks"][0]["user"] == "bob"
-    assert document["skipped"]["count"] == 3
+    assert found.to_dict()["rows"][0]["user"] == "bob"
     assert "Profile(3 walks by 2 users" in found._repr_html_()
     assert len(found.plot(["nodes", "edges"]).axes) >= 2
+    named = cg.human.Trajectories.from_walks([["music"]], user_columns={"nodes": {}})
+    with pytest.raises(cg.SettingError, match="'nodes'"):
+        cg.profile(graph, named).to_frame()
+
+
+def test_walks_are_cut_to_equal_length() -> None:
+    graph = cg.generate("er", nodes=30, seed=1)
+    walks = draw_walks(np.random.default_rng(3), 30, count=20)
+    found = cg.profile(graph, walks, nodes=8)
+    firsts = [list(dict.fromkeys(walk))[:8] for walk in walks if len(set(walk)) >= 8]
+    whole = cg.profile(graph, firsts)
+    assert 0 < len(firsts) < 20
+    for name in ("nodes", "edges", "beta1", "compressibility", "modularity", "gap_lifetime"):
+        np.testing.assert_array_equal(found.measures[name], whole.measures[name])
+    assert found.measures["revisits"].sum() > 0
+    with pytest.raises(cg.WalkError, match="99"):
+        cg.profile(graph, walks, nodes=99)
 
 
 def test_inputs_have_equal_profiles() -> None:
     graph = cg.generate("er", nodes=20, seed=1)
     walk = cg.explore(graph, agent="random", start=0, steps=8, seed=0)
-    found = [cg.profile(graph, given)["compressibility"][0] for given in (walk, walk.nodes, [walk], [walk.nodes])]
-    assert len(set(found)) == 1
-    assert cg.profile(graph, [0, 0, 1, 1, 0])["visits"].tolist() == [3]
+    profiles = [cg.profile(graph, given) for given in (walk, walk.nodes, [walk], [walk.nodes])]
+    assert len({found.measures["compressibility"][0] for found in profiles}) == 1
+    assert cg.profile(graph, [0, 0, 1, 1, 0]).measures["visits"].tolist() == [3]
 
 
 def test_batches_and_run_folders_do_not_change_results(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     graph = cg.generate("er", nodes=30, seed=1)
     walks = draw_walks(np.random.default_rng(3), 30, count=20)
-    one = cg.profile(graph, walks, workers=1)
-    monkeypatch.setattr("curiograph.human.profile.compute._TASK_COST", 2000.0)
-    for found in (cg.profile(graph, walks, workers=1, run=tmp_path) for _ in range(2)):  # the second time from files
-        for name in one:
-            np.testing.assert_array_equal(one[name], found[name])
+    one = cg.profile(graph, walks)
+    monkeypatch.setattr("curiograph.human.people.profile._TASK_COST", 2000.0)
+    engine = cg.Engine(workers=1, run=tmp_path)
+    for found in (cg.profile(graph, walks, engine=engine) for _ in range(2)):  # the second time from files
+        for name, values in one.measures.items():
+            np.testing.assert_array_equal(values, found.measures[name])
 
 
 def test_measures_are_selected() -> None:
     graph = cg.toys.cycle(5)
-    assert list(cg.profile(graph, [0, 1], measures="beta1")) == ["visits", "nodes", "edges", "beta1"]
-    assert set(cg.profile(graph, [0, 1])) == {name for name in MEASURES if MEASURES[name].group != "meaning"}
-    for group in GROUPS:
-        assert {name for name in MEASURES if MEASURES[name].group == group} <= set(
-            select_measures(group, has_meaning=True)
-        )
-    walks = Sequences(np.array([0, 1], np.int32), np.array([0, 2]))
-    assert list(compute_measures(graph, walks, ["edges"])) == ["edges"]
-
-
-@pytest.mark.parametrize(
-    ("walks", "options", "error", "message"),
-    [
-        ([], {}, cg.WalkError, "no walks"),
-        ([[0], []], {}, cg.WalkError, "walk 1 is empty"),
-        ([0, 99], {}, cg.UnknownNodeError, "99"),
-        ("text", {}, cg.WalkError, "list of node labels"),
-        ([0, 1], {"measures": []}, cg.SettingError, "at least one"),
-        ([0, 1], {"measures": ["beta9"]}, cg.UnknownNameError, "no measure 'beta9'"),
-        ([0, 1], {"measures": "meaning"}, cg.SettingError, "needs a graph with weights"),
-        ([0, 1], {"similarity": 3}, cg.SettingError, "compute_pairs"),
-        ([[9]], {"lenient": True}, cg.WalkError, "none of the 1 walks"),
-    ],
-)
-def test_bad_input(walks: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        cg.profile(cg.toys.cycle(5), walks, **options)
+    assert list(cg.profile(graph, [0, 1], measures="beta1").measures) == ["visits", "nodes", "edges", "beta1"]
+    plain = {name for name in MEASURES if MEASURES[name].group != "meaning"}
+    assert set(cg.profile(graph, [0, 1]).measures) == plain
 
 
 def test_weights_above_one_are_no_similarities() -> None:
     graph = cg.Graph.from_edges([(0, 1, 3.0), (1, 2, 0.5)])
-    assert "forward_flow" not in cg.profile(graph, [0, 1, 2])
-    assert cg.profile(graph, [0, 1, 2], measures="edge_weight")["edge_weight"].tolist() == [1.75]
+    assert "forward_flow" not in cg.profile(graph, [0, 1, 2]).measures
+    assert cg.profile(graph, [0, 1, 2], measures="edge_weight").measures["edge_weight"].tolist() == [1.75]
     with pytest.raises(cg.SettingError, match="from 0 to 1"):
         cg.profile(graph, [0, 1, 2], measures="forward_flow")
 
 
-def test_groups_are_compared_by_all_measures() -> None:
-    graph = cg.toys.cycle(40)
-    rng = np.random.default_rng(0)
-    walks = [[(n + step) % 40 for step in range(12)] for n in range(12)]
-    walks += [rng.permutation(40)[:12].tolist() for _ in range(12)]
-    found = cg.profile(graph, walks, measures=["structure", "steps"])
-    groups = ["near"] * 12 + ["far"] * 12
-    compared = cg.compare_groups(found, groups)
-    assert compared["step_length"].p_adjusted < 0.01
-    assert compared["step_length"].means["far"].value == pytest.approx(found["step_length"][12:].mean())
-    assert math.isnan(compared["nodes"].p_value)
-    values = [found["edges"][:12], found["edges"][12:]]
-    reference = scipy.stats.permutation_test(
-        values, lambda a, b: abs(a.mean() - b.mean()), n_resamples=9999, alternative="greater", rng=0
-    )
-    assert compared["edges"].p_value == pytest.approx(reference.pvalue, abs=0.01)
-    assert "step_exponent" not in compared  # all steps of the first group have length 1
-    assert len(compared.plot().axes) == 1
-    assert compared.to_dict()["people"][0]["group"] in ("near", "far")
-    with pytest.raises(cg.WalkError, match="step_exponent"):
-        found.compare_groups(groups, measures=["step_exponent"])
-    with pytest.raises(cg.SettingError, match="whole walks"):
-        cg.compare_groups(found, groups, steps=3)
+OTHER = cg.Similarity.from_embeddings(cg.Graph.from_edges([("c", "b"), ("b", "a")]), np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("walks", "options", "error", "words"),
+    [
+        ([], {}, cg.WalkError, "empty"),
+        ([0, 99], {}, cg.UnknownNodeError, "99"),
+        ("text", {}, cg.WalkError, "'text'"),
+        ([0, 1], {"measures": []}, cg.SettingError, "at least one"),
+        ([0, 1], {"measures": ["beta9"]}, cg.UnknownNameError, "'beta9'"),
+        ([0, 1], {"measures": "meaning"}, cg.SettingError, "edge_weight"),
+        ([0, 1], {"nodes": 1}, cg.SettingError, "nodes is 1"),
+        ([0, 1], {"similarity": 3}, cg.SettingError, "3"),
+        ([0, 1], {"similarity": OTHER}, cg.GraphError, "graph"),
+        ([0, 1], {"similarity": TableSimilarity(np.full((5, 5), np.nan))}, cg.SettingError, "1 NaN"),
+        ([0, 1], {"similarity": TableSimilarity(np.full((5, 5), 5.0))}, cg.SettingError, "returned 5"),
+    ],
+)
+def test_bad_input(walks: Any, options: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        cg.profile(cg.toys.cycle(5), walks, **options)

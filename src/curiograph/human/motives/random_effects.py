@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from curiograph.arrays import Float64
-from curiograph.statistics.bootstrap import Estimate
+from curiograph.bootstrap import Estimate
 
 PRIOR_MEAN_SCALE = 10.0
 """Standard deviation of the normal prior of a mean, around zero."""

@@ -199,14 +199,13 @@ def _swap_network_edges(swap: Callable[..., Int32], graph: Graph, visits: Int32,
 def _build_networks(graph: Graph, visits: Int32) -> tuple[Int64, Int32]:
     """Return the rows of a graph with the visited subgraph of every walk, its nodes in order of visit."""
     rows = graph.skeleton
-    indptr, indices = kernels.subgraphs.build_walk_networks(rows.indptr, rows.indices, freeze_array(visits))
-    return indptr, indices
+    found: tuple[Int64, Int32] = kernels.subgraphs.build_walk_networks(rows.indptr, rows.indices, freeze_array(visits))
+    return found
 
 
 def _count_network_edges(graph: Graph, visits: Int32) -> Int64:
     """Return the number of edges of the visited subgraph of every walk."""
-    indptr, _ = _build_networks(graph, visits)
-    return np.diff(indptr[:: visits.shape[1]]) // 2
+    return np.diff(_build_networks(graph, visits)[0][:: visits.shape[1]]) // 2
 
 
 def _join_networks(source: Int64, target: Int64, walks: int, size: int) -> NullDraw:

@@ -1,0 +1,1 @@
+"""Statistics of people: measures of walks, groups, scores, styles and null models."""

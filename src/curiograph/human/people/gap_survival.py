@@ -1,0 +1,162 @@
+"""Survival of information gaps: how long gaps stay open, if walks end before most of them close."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from curiograph.arrays import Float64, Int64
+from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, Seed, draw_weights
+from curiograph.errors import UnknownNameError, WalkError
+from curiograph.growth.records import Growths
+from curiograph.human.people.profile import number_people
+from curiograph.results import Table
+from curiograph.validation import check_integer, check_seed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GapSurvival(Table):
+    """Kaplan-Meier estimate of the lifetime of gaps: one row per group and number of steps since opening.
+
+    Most gaps are open when a walk ends. Their lifetime is censored: known to be at least the number of steps to the end
+    of the walk. A mean over closed gaps alone would be too small; the Kaplan-Meier estimate uses all gaps.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> g = cg.generate("er", nodes=25, seed=0)
+    >>> walks = [cg.explore(g, agent="random", start=n, steps=20, seed=n) for n in range(8)]
+    >>> survival = cg.gap_survival(cg.measure(g, walks))
+    >>> survival
+    GapSurvival(all: 60 gaps, 21 closed, median 7 (6 to inf))
+    """
+
+    curves: dict[str, dict[str, Any]]
+    """Columns of each group: time, share of gaps that are still open (`survival`, with 95 % bounds over people, NaN for
+    one person), and the numbers of gaps at risk and closed."""
+    restricted_mean: dict[str, Estimate]
+    """Mean of the lifetime, at most `horizon`, by group."""
+    median: dict[str, Estimate]
+    """Time after which half of the gaps are closed, by group; infinite if that is never observed."""
+    horizon: int
+    """Number of steps to which the mean is restricted."""
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per group and time."""
+        names = np.repeat(list(self.curves), [len(curve["time"]) for curve in self.curves.values()])
+        first = next(iter(self.curves.values()))
+        return {"group": names.tolist()} | {
+            name: np.concatenate([curve[name] for curve in self.curves.values()]) for name in first
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the share of gaps that are still open, with its interval, a line for each group."""
+        from curiograph.plotting import plot_survival
+
+        bands = {name: (c["survival"], c["survival_low"], c["survival_high"]) for name, c in self.curves.items()}
+        return plot_survival(bands, ax)
+
+    def __repr__(self) -> str:
+        groups = [
+            f"{name}: {curve['at_risk'][0]:,} gaps, {curve['closed'].sum():,} closed, median {self.median[name]}"
+            for name, curve in self.curves.items()
+        ]
+        return f"GapSurvival({'; '.join(groups)})"
+
+
+def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None = None, seed: int = 0) -> GapSurvival:
+    """Estimate how long gaps stay open, with gaps that are open at the end of a walk as censored (Kaplan-Meier).
+
+    Gaps of one person depend on each other, so intervals are computed by resampling people.
+
+    Parameters
+    ----------
+    growths : Growths
+        Result of `measure` for several walks.
+    by : str, optional
+        Name of a column of the log with the group of each person. Default: all people together.
+    horizon : int, optional
+        Number of steps to which the mean lifetime is restricted. Default: the longest lifetime, of all groups the
+        shortest of these.
+    seed : int
+        Seed of the resampling.
+
+    Returns
+    -------
+    GapSurvival
+        Survival curve, restricted mean and median of each group; with `plot` and `to_frame`.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> growths = cg.measure(cg.toys.cycle(4), [[0, 1, 2, 3], [3, 2, 1, 0]])
+    >>> cg.gap_survival(growths).to_frame()[["time", "survival", "at_risk"]]
+       time  survival  at_risk
+    0     0       1.0        2
+    """
+    seed = check_seed(seed)
+    if by is not None and by not in growths.people:
+        raise UnknownNameError(f"there is no column {by!r}; the columns are {', '.join(growths.people)}.")
+    frame = growths.gaps_frame()
+    users, person = number_people(growths.users)
+    group_of = dict(zip(person.tolist(), ["all"] * len(person) if by is None else growths.people[by], strict=True))
+    groups = sorted({str(group) for group in group_of.values() if group is not None and group == group})
+    shape = len(users), int(frame["lifetime"].max() if len(frame) else 0) + 1
+    cells = person[frame["walk"]] * shape[1] + frame["lifetime"]
+    ended = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+    events = np.bincount(cells[~frame["censored"]], minlength=shape[0] * shape[1]).reshape(shape)
+    at_risk = np.cumsum(ended[:, ::-1], axis=1)[:, ::-1]
+    members = {group: [number for number in sorted(group_of) if str(group_of[number]) == group] for group in groups}
+    lengths = {group: int(np.count_nonzero(at_risk[rows].sum(axis=0))) for group, rows in members.items()}
+    if not lengths or min(lengths.values()) == 0:
+        raise WalkError("a group opened no gap, so there are no lifetimes; measure longer walks.")
+    longest = min(lengths.values()) - 1
+    meaning = f"give a number of steps up to the longest lifetime, {longest}"
+    horizon = longest if horizon is None else check_integer("horizon", horizon, 0, meaning, longest)
+    curves, means, medians = {}, {}, {}
+    for number, (group, rows) in enumerate(members.items()):
+        parts = events[rows, : lengths[group]], at_risk[rows, : lengths[group]]
+        samples = _resample_survival(*parts, seed if by is None else [seed, number])
+        closed, remaining = (part.sum(axis=0) for part in parts)
+        survival = _compute_survival(closed, remaining)
+        low, high = np.percentile(samples, INTERVAL_PERCENTILES, axis=0)
+        curves[group] = {
+            "time": np.arange(lengths[group]),
+            "survival": survival,
+            "survival_low": low,
+            "survival_high": high,
+            "at_risk": remaining,
+            "closed": closed,
+        }
+        bounds = np.percentile(samples[:, :horizon].sum(axis=1), INTERVAL_PERCENTILES)
+        means[group] = Estimate(float(survival[:horizon].sum()), *map(float, bounds))
+        # medians can be infinite, so bounds are not interpolated
+        bounds = np.percentile(_find_median(samples), INTERVAL_PERCENTILES, method="inverted_cdf")
+        medians[group] = Estimate(float(_find_median(survival[None, :])[0]), *map(float, bounds))
+    return GapSurvival(curves, means, medians, horizon)
+
+
+def _compute_survival(events: Any, at_risk: Any) -> Float64:
+    """Return the Kaplan-Meier estimate of P(lifetime > t) for every time, which is the last axis."""
+    return np.asarray(np.cumprod(1 - events / np.maximum(at_risk, 1), axis=-1))
+
+
+def _resample_survival(events: Int64, at_risk: Int64, seed: Seed) -> Float64:
+    """Return survival curves of people drawn with replacement; NaN for one person, where nothing can be resampled."""
+    if len(events) == 1:
+        return np.full((1, events.shape[1]), np.nan)
+    return np.concatenate(
+        [_compute_survival(times @ events, times @ at_risk) for times in draw_weights(len(events), seed)]
+    )
+
+
+def _find_median(survival: Float64) -> Float64:
+    """Return the first time at which each curve is 0.5 or less; infinity if there is none, NaN without a curve."""
+    reached = survival <= 0.5 + 1e-12
+    median = np.where(reached.any(axis=1), np.argmax(reached, axis=1), np.inf)
+    return np.where(np.isnan(survival[:, 0]), np.nan, median)

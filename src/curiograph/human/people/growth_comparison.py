@@ -1,0 +1,279 @@
+"""`compare_growth`: compare the growth of human walks, as each theory measures it, with null models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
+from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.growth.first_visits import place_walks, select_first_visits
+from curiograph.human.people.null_models import NULL_MODELS
+from curiograph.human.trajectories import Trajectories, as_trajectories
+from curiograph.messages import quote_value
+from curiograph.parallel import Engine, EngineName, as_engine
+from curiograph.progress import Progress, no_progress
+from curiograph.results import Table, to_plain
+from curiograph.rewards.cct import FlexibilityTracker
+from curiograph.rewards.cpt import CompressibilityTracker
+from curiograph.rewards.igt import GapTracker
+from curiograph.skipped import Skipped
+from curiograph.validation import check_integer, check_seed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HUMAN = "human"
+"""Name of the curves of the human walks."""
+DEFAULT_NULLS = ("rewired", "random-walk", "unbiased", "shuffled")
+"""Names of the null models that are compared by default."""
+QUANTITIES = {
+    "gaps": "information gaps",
+    "bits": "compressibility (bits)",
+    "conformable": "conformable degrees of freedom",
+}
+"""Quantities that are compared, with their titles: one for each theory, igt, cpt and cct."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GrowthComparison(Table):
+    """Growth of human walks compared with null models: one row per null model and step.
+
+    The columns of each quantity, `gaps`, `bits` and `conformable`, are the mean of the human walks (`human_gaps`), that
+    of the null model (`null_gaps`), and their difference with its 95 % interval (`excess_gaps`).
+
+    Examples
+    --------
+    >>> from curiograph.graph.toys import cycle
+    >>> from curiograph.human import Trajectories, compare_growth
+    >>> walks = Trajectories.from_walks([[0, 1, 2, 3], [2, 3, 0, 1]], graph=cycle(4))
+    >>> found = compare_growth(cycle(4), walks, nulls=["shuffled"], steps=4)
+    >>> found.to_frame()[["step", "human_gaps", "excess_gaps"]].tail(1)
+       step  human_gaps  excess_gaps
+    3     4         1.0          0.0
+    """
+
+    means: dict[str, dict[str, Float64]]
+    """Mean over walks of each quantity after every step, by null model; `human` for the human walks."""
+    errors: dict[str, dict[str, Float64]]
+    """Standard errors of these means, by resampling users."""
+    excess: dict[str, dict[str, list[Estimate]]]
+    """Mean difference between human walks and each null model after every step, walk by walk."""
+    area: dict[str, dict[str, Estimate]]
+    """Mean of the excess over all steps, by null model and quantity."""
+    walks: int
+    """Number of walks that were measured."""
+    users: int
+    """Number of users who took these walks."""
+    steps: int
+    """Number of nodes of each walk."""
+    replicates: int
+    """Number of times that each null model was drawn."""
+    skipped: Skipped
+    """What was dropped when the walks were read and matched with the graph."""
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per null model and step: both means, and the excess with its bounds."""
+        nulls = list(self.excess)
+        columns: dict[str, Any] = {
+            "null": [name for name in nulls for _ in range(self.steps)],
+            "step": list(range(1, self.steps + 1)) * len(nulls),
+        }
+        for quantity in QUANTITIES:
+            columns[f"human_{quantity}"] = np.tile(self.means[HUMAN][quantity], len(nulls))
+            columns[f"null_{quantity}"] = np.concatenate([self.means[name][quantity] for name in nulls])
+            estimates = [estimate for name in nulls for estimate in self.excess[name][quantity]]
+            columns |= make_columns(f"excess_{quantity}", estimates)
+        return columns
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """The result in one sentence for each null model."""
+        answers = {}
+        for null, areas in self.area.items():
+            parts = []
+            for name, area in areas.items():
+                quantity = QUANTITIES[name] if name == "conformable" else name
+                if area.clear:
+                    size = Estimate(abs(area.value), *sorted((abs(area.low), abs(area.high))))
+                    parts.append(f"{size} {'more' if area.value > 0 else 'fewer'} {quantity}")
+                else:
+                    parts.append(f"no clear difference in {quantity} ({area.low:.3g} to {area.high:.3g})")
+            answers[null] = f"Against {null}, human walks show {', '.join(parts[:-1])} and {parts[-1]}."
+        return answers
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON values: the facts, the answer and the areas of each null model, and the rows."""
+        return {"answers": self.answers, "area": to_plain(self.area), **super().to_dict()}
+
+    def __repr__(self) -> str:
+        size = f"{self.walks:,} walks by {self.users:,} users, {self.steps} nodes"
+        return f"GrowthComparison({size}; null models: {', '.join(self.excess)})"
+
+    def plot(self) -> Figure:
+        """Plot a panel per theory, with a line for human walks and one for each null model."""
+        from curiograph.plotting import plot_panels
+
+        panels = {
+            title: {name: (self.means[name][quantity], self.errors[name][quantity]) for name in self.means}
+            for quantity, title in QUANTITIES.items()
+        }
+        notes = dict.fromkeys(self.means, f"{self.walks:,} walks, {self.replicates} times")
+        notes[HUMAN] = f"{self.walks:,} walks by {self.users:,} users"
+        return plot_panels(panels, "step", {name: name for name in self.means}, notes)
+
+
+def compare_growth(
+    graph: Graph,
+    walks: Trajectories,
+    *,
+    nulls: Sequence[str] = DEFAULT_NULLS,
+    steps: int = 10,
+    most: int = 1000,
+    replicates: int = 10,
+    seed: int = 0,
+    engine: EngineName | Engine = "local",
+    progress: Progress = no_progress,
+) -> GrowthComparison:
+    """Compare the growth of human walks with that of null models, walk by walk, by all three theories.
+
+    Parameters
+    ----------
+    graph : Graph
+        Graph that the walks are measured on.
+    walks : Trajectories
+        Human walks; visits of nodes outside the graph are dropped and counted in `skipped`.
+    nulls : sequence of str
+        Names of null models, listed below. Default: the first four.
+    steps : int
+        Number of distinct nodes of each walk to measure, in order of first visit; shorter walks are left out.
+    most : int
+        Maximum number of walks to measure; if there are more, they are sampled.
+    replicates : int
+        Number of times that each null model is drawn.
+    seed : int
+        Same seed, same result.
+    engine : {"local", "ray"} or Engine
+        Where null models are drawn and measured; the result is the same.
+    progress : callable
+        Called with the progress.
+
+    Returns
+    -------
+    GrowthComparison
+        One row per null model and step, in `gaps` (igt), `bits` (cpt) and `conformable` degrees of freedom (cct).
+
+    Notes
+    -----
+    Null models of the graph: "rewired", the same nodes on graphs with random edges and the same degrees; "latticized",
+    the same nodes on graphs whose edges are as short as possible along a ring of all nodes in random order, with the
+    same degrees.
+
+    Null models of the walk: "random-walk", random walks from the same starts, to candidates with a degree in the same
+    tenth of all nodes as the node that the user visited, or in the nearest tenth; "unbiased", random walks from the
+    same starts to any candidate; "shuffled", the same nodes in random order.
+
+    Null models of the network of each walk, its visited subgraph, whose nodes keep their order of visit:
+    "network-rewired" and "network-latticized", the same network with swapped edges as above; "constant",
+    "proportional" and "preferential", growing networks with the same numbers of nodes and edges. In "constant" every
+    pair of nodes is linked with the same probability; in "proportional" the probability is proportional to the number
+    of the later node; in "preferential" every node has, on arrival, links to the same number of earlier nodes, drawn
+    with a probability proportional to their degree.
+
+    Examples
+    --------
+    >>> from curiograph.graph.toys import library
+    >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]], graph=library())
+    >>> compare_growth(library(), walks, nulls=["unbiased"], steps=4).walks
+    1
+    """
+    require_edges(as_graph(graph))
+    steps = check_integer("steps", steps, 2, "measure walks of 2 nodes or more")
+    most = check_integer("most", most, 1, "measure 1 walk or more")
+    replicates = check_integer("replicates", replicates, 1, "draw each null model once or more")
+    seed = check_seed(seed)
+    if isinstance(nulls, str) or not isinstance(nulls, Sequence) or not nulls:
+        raise SettingError(f"nulls is {quote_value(nulls)}; give a list of null models, at least one.")
+    for name in nulls:
+        if name not in NULL_MODELS:
+            raise UnknownNameError(
+                f"there is no null model {quote_value(name)}; the null models are {', '.join(NULL_MODELS)}."
+            )
+    people = place_walks(graph, as_trajectories(walks))
+    nodes, offsets = select_first_visits(people.nodes, people.offsets)
+    long = np.flatnonzero(np.diff(offsets) >= steps)
+    if not len(long):
+        raise WalkError(f"none of the {len(people)} walks has {steps} distinct nodes; measure fewer steps.")
+    long = long[np.sort(np.random.default_rng(seed).choice(len(long), min(most, len(long)), replace=False))]
+    visits = nodes[offsets[long][:, None] + np.arange(steps)]
+    users = np.unique(people.users[long], return_inverse=True)[1]
+    tasks: list[tuple[str, int]] = [(HUMAN, 0)]
+    for number, name in enumerate(nulls):
+        seeds = np.random.SeedSequence([seed, number]).generate_state(replicates, np.uint64)
+        tasks += [(name, task_seed) for task_seed in seeds.tolist()]
+    human, *drawn = as_engine(engine).map(
+        measure_null, (graph, visits), tasks, name="growth", key=[graph, visits], unit="draws", progress=progress
+    )
+    curves = {HUMAN: dict(human)}
+    for number, name in enumerate(nulls):
+        replicated = drawn[number * replicates : (number + 1) * replicates]
+        curves[name] = {quantity: np.mean([each[quantity] for each in replicated], axis=0) for quantity in QUANTITIES}
+    counts = np.bincount(users)
+    excess: dict[str, dict[str, list[Estimate]]] = {name: {} for name in nulls}
+    area: dict[str, dict[str, Estimate]] = {name: {} for name in nulls}
+    for name in nulls:
+        for quantity in QUANTITIES:
+            difference = human[quantity] - curves[name][quantity]
+            sums = sum_by_user(np.column_stack([difference, difference.mean(axis=1)]), users)
+            *excess[name][quantity], area[name][quantity] = estimate_means(sums, counts, seed)
+
+    def estimate_error(values: Float64) -> Float64:
+        return np.asarray(resample_means(sum_by_user(values, users), counts, seed).std(axis=0))
+
+    return GrowthComparison(
+        means={name: {each: values.mean(axis=0) for each, values in found.items()} for name, found in curves.items()},
+        errors={name: {each: estimate_error(found[each]) for each in found} for name, found in curves.items()},
+        excess=excess,
+        area=area,
+        walks=len(visits),
+        users=len(counts),
+        steps=steps,
+        replicates=replicates,
+        skipped=people.skipped,
+    )
+
+
+def measure_null(shared: tuple[Graph, Int32], task: tuple[str, int]) -> dict[str, Float64]:
+    """Measure the growth of the human walks, or of walks drawn by a null model with a seed."""
+    (graph, visits), (name, seed) = shared, task
+    if name != HUMAN:
+        graph, visits = NULL_MODELS[name](graph, visits, seed)
+    return measure_growth(graph, visits)
+
+
+def measure_growth(graph: Graph, visits: Int32) -> dict[str, Float64]:
+    """Return `gaps`, `bits` and `conformable` (walks x steps) of walks after every step.
+
+    `visits` (walks x steps) holds positions, and -1 after the end of a walk, whose values then stay the same.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> measure_growth(cycle(4), np.array([[0, 1, 2, 3], [0, 1, -1, -1]], np.int32))["gaps"].tolist()
+    [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]]
+    """
+    batch = GraphBatch.of([graph])
+    growth = {quantity: np.empty(visits.shape) for quantity in QUANTITIES}
+    lengths: Int64 = np.count_nonzero(visits >= 0, axis=1)
+    empty = np.full_like(visits, -1), np.zeros(len(visits), np.int64)
+    trackers = {"gaps": GapTracker(batch, *empty), "conformable": FlexibilityTracker(batch, *empty)}
+    for step in range(visits.shape[1]):
+        for quantity, tracker in trackers.items():
+            tracker.advance(visits[:, step].copy())
+            growth[quantity][:, step] = tracker.values()
+        growth["bits"][:, step] = CompressibilityTracker(batch, visits, np.minimum(lengths, step + 1)).values()
+    return growth

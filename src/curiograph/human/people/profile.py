@@ -1,0 +1,236 @@
+"""`profile`: every measure of the walks of people, one row per person and session."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph import kernels
+from curiograph.arrays import Int32, Int64
+from curiograph.errors import SettingError, WalkError
+from curiograph.graph.csr import concatenate_ranges, freeze_array
+from curiograph.graph.graph import Graph, as_graph
+from curiograph.graph.similarity import Similarity
+from curiograph.growth.first_visits import is_recorded, is_single, list_people, place_walks, select_first_visits
+from curiograph.growth.records import check_columns
+from curiograph.human.people.measure_catalog import MEASURES, select_measures
+from curiograph.human.people.walk_measures import (
+    PairSimilarity,
+    are_similarities,
+    compute_measures,
+    measure_similarity,
+)
+from curiograph.human.trajectories import Trajectories, sort_users
+from curiograph.messages import quote_value
+from curiograph.parallel import Engine, EngineName, as_engine
+from curiograph.parallel.chunks import split_by_size
+from curiograph.progress import Progress, no_progress
+from curiograph.results import Table
+from curiograph.validation import check_integer
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from curiograph.human.people.styles import Styles
+
+_TASK_COST = 5e7  # sum of the cubes of lengths: a task of walks of 50 visits takes about a second
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Table):
+    """Measures of walks: a table with one row per person and session.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> walks = cg.human.Trajectories.from_walks([[0, 1, 2, 3, 0], [0, 1], [2]], users=["ann", "ann", "bob"])
+    >>> found = cg.profile(cg.toys.cycle(4), walks, measures=["beta1", "path_length"])
+    >>> found.to_frame()[["user", "session", "beta1", "path_length"]]
+      user  session  beta1  path_length
+    0  ann        1      1     1.333333
+    1  ann        2      0     1.000000
+    2  bob        1      0          NaN
+    >>> found.per_user()[["user", "walks", "beta1", "path_length"]]
+      user  walks  beta1  path_length
+    0  ann      2    0.5     1.166667
+    1  bob      1    0.0          NaN
+    """
+
+    graph: Graph
+    """The graph that was walked on."""
+    walks: Trajectories
+    """The walks, as positions in the graph."""
+    measures: dict[str, NDArray[Any]]
+    """Values of each walk by measure; NaN where a measure is not defined."""
+    similarity: PairSimilarity | None = None
+    """Similarity of nodes that was used instead of weights."""
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per walk: user, session, further columns of the log, and all measures."""
+        people = list_people(self.walks)
+        check_columns(people, self.measures)
+        return {**people, **self.measures}
+
+    def per_user(self) -> pd.DataFrame:
+        """Return one row per user as a pandas frame: means over the walks for which a measure is defined."""
+        return average_people(self.to_frame(), list(self.measures))
+
+    def styles(self, block: int | None = 10, *, seed: int = 0) -> Styles:
+        """Estimate the position of each person between busybody and hunter; see `curiosity_styles`."""
+        from curiograph.human.people.styles import curiosity_styles
+
+        return curiosity_styles(self, block, seed=seed)
+
+    def plot(self, measures: Sequence[str] | None = None) -> Figure:
+        """Plot the distribution over people of each measure, one panel per measure."""
+        from curiograph.plotting import plot_distributions
+
+        people = self.per_user()
+        names = self.measures if measures is None else measures
+        return plot_distributions({MEASURES[name].label: people[name].to_numpy() for name in names})
+
+    def __repr__(self) -> str:
+        return f"Profile({len(self.walks):,} walks by {self.walks.num_users:,} users, {len(self.measures)} measures)"
+
+
+def profile(
+    graph: Graph,
+    walks: Any,
+    *,
+    measures: str | Sequence[str] | None = None,
+    nodes: int | None = None,
+    similarity: PairSimilarity | None = None,
+    engine: EngineName | Engine = "local",
+    progress: Progress = no_progress,
+) -> Profile:
+    """Compute the measures that the literature reports of walks: structure, gaps, sequence, and more.
+
+    Structural measures are those of the undirected subgraph that a whole walk induces. docs/profile.md has all
+    definitions, with references.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph that was walked on.
+    walks : Trajectories, list of walks, or one walk
+        Walks with returns, as for `measure`; immediate repeats are merged.
+    measures : str or sequence of str, optional
+        Names of measures and of groups of measures: structure, communities, gaps, compression, conformation,
+        steps, sequence, meaning. Default: all; those of meaning only if there are weights from 0 to 1 or a
+        similarity, and those of steps only on graphs of at most 100,000 nodes.
+    nodes : int, optional
+        Cut every walk after this number of distinct nodes, and leave out walks with fewer: then measures can be
+        compared although walks differ in length. Default: whole walks.
+    similarity : object with a method `compute_pairs`, optional
+        Similarity of nodes given by two arrays of positions, at most 1; used instead of weights by `edge_weight` and
+        `forward_flow`.
+    engine : {"local", "ray"} or Engine
+        Where the walks are measured; the result is the same.
+    progress : callable
+        Called with a message and the completed share.
+
+    Returns
+    -------
+    Profile
+        One row per person and session, with `to_frame`, `per_user`, `plot` and `styles`.
+
+    Examples
+    --------
+    >>> from curiograph.graph.toys import library
+    >>> walks = [["music", "physics", "chemistry", "physics"], ["logic", "mathematics"]]
+    >>> found = profile(library(), walks, measures=["structure", "revisits"])
+    >>> found
+    Profile(2 walks by 2 users, 8 measures)
+    >>> found.measures["nodes"].tolist(), found.measures["revisits"].tolist()
+    ([3, 2], [1, 0])
+    """
+    as_graph(graph)
+    if similarity is not None and not isinstance(similarity, PairSimilarity):
+        raise SettingError(
+            f"similarity is {quote_value(similarity)}; give an object with a method compute_pairs(first, second)."
+        )
+    if isinstance(similarity, Similarity):
+        similarity.check_graph(graph)  # a Similarity of another graph has other nodes at the same positions
+    is_bounded = are_similarities(graph.weights)
+    has_meaning = similarity is not None or (is_bounded if measures is None else graph.weights is not None)
+    selected = select_measures(measures, has_meaning=has_meaning, num_nodes=graph.num_nodes)
+    if "forward_flow" in selected and similarity is None and not is_bounded:
+        raise SettingError(
+            "forward_flow takes weights as similarities from 0 to 1, and those of this graph are not; scale them, give "
+            "similarity=, or leave it out."
+        )
+    if not is_recorded(walks):
+        listed = [walks] if is_single(graph, walks) else walks
+        walks = Trajectories.from_walks([getattr(walk, "nodes", walk) for walk in listed], graph=graph)
+    people = place_walks(graph, walks)
+    if nodes is not None:
+        people = cut_walks(people, check_integer("nodes", nodes, 2, "cut walks to 2 nodes or more"))
+    skeleton = Graph(graph.skeleton.indptr, graph.skeleton.indices)  # without labels
+    weighted = None
+    if graph.weights is not None and similarity is None and {"edge_weight", "forward_flow"} & set(selected):
+        weighted = Graph(graph.indptr, graph.indices, graph.weights, directed=graph.directed)
+    computed = [name for name in selected if similarity is None or MEASURES[name].group != "meaning"]
+    tasks = list(split_by_size(people.lengths.astype(float) ** 3, _TASK_COST))
+    parts = as_engine(engine).map(
+        profile_part,
+        (skeleton, weighted, people.nodes, people.offsets, computed),
+        tasks,
+        name="profile",
+        key=[skeleton if weighted is None else weighted, people.nodes, people.offsets, computed],
+        unit="walks",
+        sizes=[last - first for first, last in tasks],
+        progress=progress,
+    )
+    values = {name: np.concatenate([part[name] for part in parts]) for name in computed}
+    if similarity is not None:
+        values |= measure_similarity(graph, people.nodes, people.offsets, similarity, selected)
+    return Profile(graph, people, {name: values[name] for name in selected}, similarity)
+
+
+def profile_part(
+    shared: tuple[Graph, Graph | None, Int32, Int64, list[str]], task: tuple[int, int]
+) -> dict[str, NDArray[Any]]:
+    """Compute the measures of the walks `task[0]` to `task[1] - 1`."""
+    graph, weighted, nodes, offsets, measures = shared
+    bounds = offsets[task[0] : task[1] + 1]
+    return compute_measures(graph, nodes[bounds[0] : bounds[-1]], bounds - bounds[0], measures, weighted)
+
+
+def cut_blocks(walks: Trajectories, size: int) -> tuple[Int64, Int64, Int64]:
+    """Cut walks into blocks of `size` distinct nodes: return the walk of each block and its bounds in `walks.nodes`."""
+    walk, begins, ends = kernels.sequences.cut_blocks(walks.nodes, walks.offsets, len(walks.names), size).T
+    if not len(walk):
+        most = np.diff(select_first_visits(walks.nodes, walks.offsets)[1]).max(initial=0)
+        raise WalkError(f"no walk visits {size} distinct nodes; the longest visits {most}, so give at most that.")
+    return walk, begins, ends
+
+
+def cut_walks(walks: Trajectories, nodes: int) -> Trajectories:
+    """Return the walks with this number of distinct nodes or more, each up to the visit of the last of them."""
+    walk, begins, ends = cut_blocks(walks, nodes)
+    long, first = np.unique(walk, return_index=True)
+    kept = np.zeros(len(walks.nodes), bool)
+    kept[concatenate_ranges(begins[first], (ends - begins)[first])] = True
+    return walks.select_visits(freeze_array(kept)).rows(long)
+
+
+def number_people(users: Sequence[Hashable]) -> tuple[list[Hashable], Int64]:
+    """Return the distinct users, sorted, and the number of the user of each row among them."""
+    names = sort_users(users)
+    number = {user: place for place, user in enumerate(names)}
+    return names, np.array([number[user] for user in users])
+
+
+def average_people(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
+    """Return one row per user, sorted: number of walks, means of measures, and the first value of other columns."""
+    users, person = number_people(frame["user"].tolist())
+    rows = frame.groupby(person, sort=True)
+    others = [name for name in frame.columns if name not in ("user", "session", "walk", *measures)]
+    people = rows[others].first()
+    people.insert(0, "user", users)
+    return people.assign(walks=rows.size(), **{name: rows[name].mean() for name in measures})

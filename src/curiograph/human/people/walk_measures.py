@@ -1,0 +1,167 @@
+"""Compute the measures of many walks as plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph import kernels
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.errors import SettingError
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.csr import concatenate_ranges, freeze_array
+from curiograph.graph.graph import Graph
+from curiograph.growth.compute import OPEN, compute_growth
+from curiograph.growth.first_visits import select_first_visits
+from curiograph.human.people.measure_catalog import COUNTS
+from curiograph.parallel.chunks import split_by_size
+from curiograph.rewards.cct import compute_step_flexibility, count_conformable
+from curiograph.rewards.cpt import compute_final_compressibility
+
+_MAX_PAIRS = 2**20  # pairs of visits whose similarity is computed together: bounds the memory
+_MAX_SIMILARITY = 1 + 1e-6  # cosines of float32 vectors may exceed 1 by rounding
+
+
+@runtime_checkable
+class PairSimilarity(Protocol):
+    """Similarity of nodes, as of titles or texts."""
+
+    def compute_pairs(self, first: NDArray[Any], second: NDArray[Any], /) -> NDArray[Any]:
+        """Return the similarity, at most 1, of the nodes at each of the given pairs of positions."""
+        ...
+
+
+def compute_measures(
+    graph: Graph, nodes: Int32, offsets: Int64, measures: Sequence[str], weighted: Graph | None = None
+) -> dict[str, NDArray[Any]]:
+    """Compute measures of walks on an undirected graph without weights, an array for each measure.
+
+    The visits of walk i, with returns, are `nodes[offsets[i]:offsets[i + 1]]`, at least one. `weighted` is the same
+    graph with weights, maybe directed; without it, measures of the group `meaning` are left out.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> visits, measures = np.array([0, 1, 2, 3, 2], np.int32), ["nodes", "edges", "beta1", "revisits"]
+    >>> found = compute_measures(cycle(4), visits, np.array([0, 5]), measures)
+    >>> {name: values.tolist() for name, values in found.items()}
+    {'nodes': [4], 'edges': [4], 'beta1': [1], 'revisits': [1]}
+    """
+    wanted = set(measures)
+    walks = freeze_array(nodes), freeze_array(offsets)
+    first = _freeze_first_visits(nodes, offsets)
+    visits, sizes = np.diff(offsets), np.diff(first[1]).astype(np.float64)
+    lasts = first[1][1:] - 1
+    sub, seq = kernels.subgraph_measures, kernels.sequences
+    subgraph = sub.measure_subgraphs(
+        graph.indptr, graph.indices, *first, bool(wanted & {"path_length", "efficiency"}), "modularity" in wanted
+    ).T
+    edges, entropy = subgraph[sub.EDGES], subgraph[sub.ENTROPY]
+    found: dict[str, NDArray[Any]] = {
+        "visits": visits,
+        "nodes": sizes,
+        "edges": edges,
+        "density": _divide(2 * edges, sizes * (sizes - 1)),
+        "clustering": subgraph[sub.CLUSTERING],
+        "path_length": subgraph[sub.PATH_LENGTH],
+        "efficiency": subgraph[sub.EFFICIENCY],
+        "modularity": subgraph[sub.MODULARITY],
+        "core_periphery": subgraph[sub.CORE_PERIPHERY],
+        "entropy": entropy,
+    }
+    if wanted & {"beta0", "beta1", "opened", "closed", "gap_lifetime"}:
+        grown = compute_growth(graph, *first, compressibility=False)
+        walk, opened, closed = grown.gaps.T
+        lifetimes = np.where(closed == OPEN, sizes[walk] - 1, closed) - opened
+        num_opened = np.bincount(walk, minlength=len(sizes))
+        found |= {
+            "beta0": grown.beta0[lasts],
+            "beta1": grown.beta1[lasts],
+            "opened": num_opened,
+            "closed": np.bincount(walk[closed != OPEN], minlength=len(sizes)),
+            "gap_lifetime": _divide(np.bincount(walk, lifetimes, len(sizes)), num_opened),
+        }
+    if wanted & {"compressibility", "normalized_compressibility"}:
+        bits = compute_final_compressibility(GraphBatch.of([graph]), *first)
+        found |= {"compressibility": bits, "normalized_compressibility": _divide(bits, entropy)}
+    if wanted & {"dimension", "conformable"}:
+        dimension, freedom = compute_step_flexibility(GraphBatch.of([graph]), *first)
+        found |= {"dimension": dimension[lasts], "conformable": count_conformable(dimension, freedom)[lasts]}
+    if wanted & {"step_length", "step_exponent"}:
+        lengths = seq.compute_step_lengths(graph.indptr, graph.indices, *walks)
+        found["step_length"], found["step_exponent"] = seq.summarize_steps(lengths, offsets).T
+    if wanted & {"revisits", "revisit_share", "heaps", "zipf", "visit_entropy", "entropy_rate"}:
+        sequence = seq.measure_sequences(*walks).T
+        found |= {
+            "revisits": sequence[seq.REVISITS],
+            "revisit_share": sequence[seq.REVISITS] / visits,
+            "heaps": sequence[seq.HEAPS],
+            "zipf": sequence[seq.ZIPF],
+            "visit_entropy": sequence[seq.VISIT_ENTROPY],
+            "entropy_rate": sequence[seq.ENTROPY_RATE],
+        }
+    if weighted is not None and wanted & {"edge_weight", "forward_flow"}:
+        found["edge_weight"], found["forward_flow"] = seq.measure_weights(
+            weighted.indptr, weighted.indices, weighted.weights, *walks, *first
+        ).T
+    return {name: found[name].astype(np.int64 if name in COUNTS else np.float64) for name in measures if name in found}
+
+
+def _freeze_first_visits(nodes: Int32, offsets: Int64) -> tuple[Int32, Int64]:
+    first_nodes, first_offsets = select_first_visits(nodes, offsets)
+    return freeze_array(first_nodes), freeze_array(first_offsets)
+
+
+def _divide(values: NDArray[Any], by: NDArray[Any]) -> Float64:
+    """Return quotients; NaN where the divisor is not above zero."""
+    return np.asarray(np.divide(values, by, out=np.full(len(values), np.nan), where=by > 0))
+
+
+def are_similarities(weights: NDArray[Any] | None) -> bool:
+    """Return whether there are weights and all are from 0 to 1, so that they can be taken as similarities."""
+    return weights is not None and len(weights) > 0 and bool(weights.min() >= 0 and weights.max() <= 1)
+
+
+def measure_similarity(
+    graph: Graph, nodes: Int32, offsets: Int64, similarity: PairSimilarity, measures: Sequence[str]
+) -> dict[str, Float64]:
+    """Compute the mean similarity of linked pairs and the forward flow of each walk, if they are among `measures`."""
+    found: dict[str, Float64] = {}
+    count, visits = len(offsets) - 1, np.diff(offsets)
+    if "edge_weight" in measures:
+        csr = graph.skeleton
+        first = _freeze_first_visits(nodes, offsets)
+        walk, one, other = kernels.subgraph_measures.list_edges(csr.indptr, csr.indices, *first).T
+        parts = [slice(k, k + _MAX_PAIRS) for k in range(0, len(one), _MAX_PAIRS)]
+        values = np.concatenate([[], *(_compute_pairs(similarity, one[part], other[part]) for part in parts)])
+        found["edge_weight"] = _divide(np.bincount(walk, values, count), np.bincount(walk, minlength=count))
+    if "forward_flow" in measures:
+        flow = np.zeros(count)
+        begins = np.repeat(offsets[:-1], visits)
+        places = np.arange(len(nodes)) - begins
+        for first_walk, last_walk in split_by_size(visits.astype(float) ** 2, _MAX_PAIRS):
+            part = np.arange(offsets[first_walk], offsets[last_walk])
+            later, earlier = np.repeat(part, places[part]), concatenate_ranges(begins[part], places[part])
+            distances = 1.0 - _compute_pairs(similarity, nodes[earlier], nodes[later])
+            distances[nodes[earlier] == nodes[later]] = 0.0
+            walk = np.repeat(np.arange(count), visits)[later]
+            flow += np.bincount(walk, distances / places[later], count)
+        found["forward_flow"] = _divide(flow, visits - 1)
+    return found
+
+
+def _compute_pairs(similarity: PairSimilarity, first: NDArray[Any], second: NDArray[Any]) -> Float64:
+    """Return the similarities of pairs of nodes; raise SettingError unless they are one number, at most 1, for each."""
+    values = np.asarray(similarity.compute_pairs(first, second), np.float64)
+    if values.shape != first.shape or np.isnan(values).any():
+        raise SettingError(
+            f"similarity.compute_pairs returned an array of shape {values.shape} for {len(first):,} pairs, with "
+            f"{np.count_nonzero(np.isnan(values)):,} NaN; return one similarity for each pair."
+        )
+    if len(values) and values.max() > _MAX_SIMILARITY:
+        raise SettingError(
+            f"similarity.compute_pairs returned {values.max():g}; similarities are at most 1, so divide them by the "
+            "largest one."
+        )
+    return np.minimum(values, 1.0)

@@ -1,1 +1,0 @@
-"""Profiles of walks: every measure of the literature in one table, and curiosity styles."""

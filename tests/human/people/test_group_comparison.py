@@ -1,0 +1,273 @@
+"""Groups and scores of people, against statsmodels and scipy."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import curiograph as cg
+from curiograph.human.people.group_comparison import (
+    adjust_holm,
+    compute_between_groups,
+    compute_permutation_p,
+    estimate_differences,
+    estimate_spearman,
+)
+from curiograph.human.people.profile import Profile
+
+GRAPH = cg.generate("er", nodes=30, seed=1)
+MEASURES = ["nodes", "beta1", "compressibility"]
+
+
+@pytest.fixture(scope="module")
+def profile() -> Profile:
+    """Sixty walks of twenty people in two groups: seekers maximize gaps, browsers walk at random."""
+    rng = np.random.default_rng(0)
+    walks, users = [], []
+    for person in range(20):
+        for session in range(1 + person % 5):
+            agent, steps, start = ["random", "greedy"][person % 2], int(rng.integers(8, 16)), int(rng.integers(30))
+            walks.append(cg.explore(GRAPH, agent, "igt", start, steps, seed=100 * person + session).nodes)
+            users.append(f"p{person}")
+    columns = {
+        "group": {f"p{person}": "seeker" if person % 2 else "browser" for person in range(20)},
+        "score": {f"p{person}": person % 2 + 0.1 * person for person in range(20)},
+    }
+    return cg.profile(GRAPH, cg.human.Trajectories.from_walks(walks, users=users, graph=GRAPH, user_columns=columns))
+
+
+# ---- groups ---------------------------------------------------------------------------------------------------------
+
+
+def test_groups_that_differ_in_gaps_are_found(profile):
+    found = cg.compare_groups(profile, "group", measures=MEASURES, seed=3)
+    frame = found.to_frame().set_index("measure")
+    assert {group: len(users) for group, users in found.people.items()} == {"browser": 10, "seeker": 10}
+    assert frame.loc["beta1", "p_holm"] < 0.01 < frame.loc["nodes", "p"]
+    assert frame.loc["beta1", "difference_high"] < 0
+    assert frame.loc["beta1", "effect_high"] < 0
+    assert (frame["p_holm"] >= frame["p"]).all()
+    assert "differ in beta1" in found.answer
+    people = profile.per_user()
+    means = people.groupby("group")["beta1"].mean()
+    assert frame.loc["beta1", ["mean", "other_mean"]].tolist() == pytest.approx(means.tolist())  # over people
+    assert json.loads(json.dumps(found.to_dict()))["groups"] == {"browser": 10, "seeker": 10}
+    ax = found.plot()
+    assert "browser - seeker" in ax.get_xlabel()
+    assert [label.get_text().split("\n")[0] for label in ax.get_yticklabels()] == MEASURES
+
+
+def test_tables_columns_and_lists_are_equal(profile):
+    frame = profile.to_frame()
+    expected = cg.compare_groups(profile, "group", measures=MEASURES, permutations=99).to_dict()
+    for table, by in ((frame, "group"), (profile, frame["group"].tolist()), (frame, frame["group"])):
+        assert cg.compare_groups(table, by, measures=MEASURES, permutations=99).to_dict() == expected
+    shuffled = frame.sample(frac=1, random_state=3)
+    again = cg.compare_groups(shuffled, "group", measures=MEASURES, permutations=99).to_frame()
+    pd.testing.assert_frame_equal(
+        again, cg.compare_groups(frame, "group", measures=MEASURES, permutations=99).to_frame()
+    )
+
+
+def test_repeating_walks_of_people_does_not_change_the_test(profile):
+    """Ten copies of every walk are no more evidence: only people are independent."""
+    frame = profile.to_frame()
+    once = cg.compare_groups(frame, "group", measures=["beta1"], permutations=99).rows
+    often = cg.compare_groups(pd.concat([frame] * 10), "group", measures=["beta1"], permutations=99).rows
+    assert often["p"] == once["p"]
+    assert often["effect_low"] == pytest.approx(once["effect_low"])
+
+
+def test_three_groups_and_people_without_a_group(profile):
+    groups = {f"p{person}": f"g{person % 3}" for person in range(20)} | {"p0": None, "p5": float("nan"), "p7": " "}
+    by = [groups[user] for user in profile.to_frame()["user"]]
+    found = cg.compare_groups(profile, by, permutations=199)
+    assert found.without_group == ["p0", "p5", "p7"]
+    assert sum(map(len, found.people.values())) == 17
+    frame = found.to_frame()
+    pairs = frame[frame["measure"] == "beta1"][["group", "other"]].to_numpy().tolist()
+    assert pairs == [["g0", "g1"], ["g0", "g2"], ["g1", "g2"]]
+    found.plot().figure.draw_without_rendering()
+
+
+def test_undefined_and_constant_measures():
+    walks = [[(n + step) % 40 for step in range(12)] for n in range(12)]
+    walks += [np.random.default_rng(n).permutation(40)[:12].tolist() for n in range(12)]
+    profile, groups = (
+        cg.profile(cg.toys.cycle(40), walks, measures=["structure", "steps"]),
+        ["near"] * 12 + ["far"] * 12,
+    )
+    frame = cg.compare_groups(profile, groups).to_frame().set_index("measure")
+    assert frame.loc["step_length", "p_holm"] < 0.01
+    assert np.isnan(frame.loc["nodes", "p"])  # all people have the same value
+    assert "step_exponent" not in frame.index  # all steps of the first group have length 1
+    with pytest.raises(cg.WalkError, match="step_exponent"):
+        cg.compare_groups(profile, groups, measures=["step_exponent"])
+
+
+@pytest.mark.parametrize(
+    ("by", "words"), [(["a"] * 60, "1 groups"), (["b"] + ["a"] * 59, "b: 1"), (["a", "b"] * 30, "'p1'")]
+)
+def test_bad_groups(profile, by, words):
+    with pytest.raises(cg.SettingError, match=words):
+        cg.compare_groups(profile, by)
+
+
+@pytest.mark.parametrize(
+    ("by", "options", "error", "words"),
+    [
+        ("condition", {}, cg.UnknownNameError, "'condition'.*group"),
+        (["a", "b"], {}, cg.SettingError, "60 rows"),
+        (7, {}, cg.SettingError, "7"),
+        ("score", {"measures": ["gap"]}, cg.UnknownNameError, "'gap'.*nodes"),
+        ("score", {"measures": "beta1"}, cg.SettingError, "'beta1'"),
+        ("score", {"permutations": 0}, cg.SettingError, "permutations is 0"),
+    ],
+)
+@pytest.mark.parametrize("call", [cg.compare_groups, cg.correlate])
+def test_bad_arguments(profile, call, by, options, error, words):
+    with pytest.raises(error, match=words):
+        call(profile, by, **options)
+
+
+def test_other_tables_are_refused(profile):
+    for table in ([1, 2], profile.to_frame().drop(columns="user"), cg.measure(GRAPH, [[0, 1], [2]])):
+        with pytest.raises(cg.SettingError, match="profile"):
+            cg.compare_groups(table, "group")
+    many = cg.profile(cg.toys.cycle(30), [[n, (n + 1) % 30] for n in range(30)])
+    with pytest.raises(cg.SettingError, match=r"30.*correlate"):
+        cg.compare_groups(many, np.linspace(0, 1, 30))
+
+
+# ---- scores ---------------------------------------------------------------------------------------------------------
+
+
+def test_correlation_with_a_score(profile):
+    found = cg.correlate(profile, "score", measures=MEASURES, seed=1)
+    people = profile.per_user()
+    expected = stats.spearmanr(people["score"], people["beta1"])
+    row = found.to_frame().set_index("measure").loc["beta1"]
+    assert row["rho"] == pytest.approx(expected.statistic)
+    assert row["p"] == pytest.approx(expected.pvalue, abs=0.01)
+    assert row["people"] == 20
+    assert cg.correlate(profile, "score", measures=MEASURES, seed=1).to_dict() == found.to_dict()
+    assert found.plot().get_xlabel() == "rank correlation with score"
+
+
+def test_mixed_model_equals_statsmodels(profile):
+    formula = pytest.importorskip("statsmodels.formula.api")
+    frame = profile.to_frame()
+    row = cg.correlate(profile, "score", measures=["beta1"], mixed_model=True).to_dict()["rows"][0]
+    model = formula.mixedlm("beta1 ~ score", frame, groups=frame["user"]).fit(method="powell")
+    assert (row["random_intercept"], row["converged"]) == (True, True)
+    assert row["slope"] == pytest.approx(model.params["score"], rel=1e-3)
+    assert (row["slope_low"], row["slope_high"]) == pytest.approx(tuple(model.conf_int().loc["score"]), rel=1e-2)
+    single = frame.drop_duplicates("user")
+    row = cg.correlate(single, "score", measures=["beta1"], mixed_model=True).to_dict()["rows"][0]
+    model = formula.ols("beta1 ~ score", single).fit()
+    assert not row["random_intercept"]
+    assert (row["slope"], row["slope_p"]) == pytest.approx((model.params["score"], model.pvalues["score"]))
+
+
+def test_scores_may_be_text_and_missing(profile):
+    users = profile.to_frame()["user"]
+    scores = {f"p{person}": str(person) for person in range(20)} | {"p4": "", "p9": None}
+    assert cg.correlate(profile, users.map(scores), measures=MEASURES).rows["people"] == [18] * 3
+    for given, words in (
+        (profile.to_frame()["group"], "group"),
+        ([1] * 60, "same score, 1"),
+        (users.map(scores | {f"p{person}": None for person in range(17)}), "3 people"),
+    ):
+        with pytest.raises(cg.SettingError, match=words):
+            cg.correlate(profile, given)
+
+
+# ---- tests and effect sizes -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [(5, 5), (12, 4), (30, 45)])
+def test_hedges_g_equals_statsmodels(sizes):
+    meta = pytest.importorskip("statsmodels.stats.meta_analysis")
+    rng = np.random.default_rng(sizes[0])
+    one, other = rng.normal(1000, 2, sizes[0]), rng.normal(1001, 3, sizes[1])
+    expected, _ = meta.effectsize_smd(
+        one.mean(), one.std(ddof=1), len(one), other.mean(), other.std(ddof=1), len(other)
+    )
+    assert estimate_differences(one, other, (0,))[1].value == pytest.approx(expected, rel=1e-9)
+
+
+def test_no_effect_size_without_variation():
+    difference, effect = estimate_differences(np.array([2.0, 2.0]), np.array([1.1, 1.1, 1.1]), (0,))
+    assert [difference.value, difference.low, difference.high] == pytest.approx([0.9] * 3)
+    assert np.isnan([effect.value, effect.low, effect.high]).all()
+
+
+def test_interval_of_a_difference_is_close_to_that_of_a_t_test():
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(0, 1, 80), rng.normal(0.5, 2, 60)
+    difference, effect = estimate_differences(one, other, (0,))
+    low, high = stats.ttest_ind(one, other, equal_var=False).confidence_interval()
+    assert (difference.low, difference.high) == pytest.approx((low, high), abs=0.05)
+    assert effect.low < effect.value < effect.high
+
+
+@pytest.mark.parametrize("counts", [(4, 4), (3, 4), (2, 2, 3)])
+def test_permutation_p_equals_all_permutations(counts):
+    labels = np.repeat(np.arange(len(counts)), counts)
+    values = np.random.default_rng(sum(counts)).normal(size=len(labels)) + 0.8 * labels
+
+    def explain(labels):
+        return sum(len(v := values[labels == group]) * (v.mean() - values.mean()) ** 2 for group in range(len(counts)))
+
+    every = [explain(np.array(order)) for order in set(permutations(labels.tolist()))]
+    exact = np.mean(np.array(every) >= explain(labels) - 1e-9)
+    found = compute_permutation_p(
+        labels, lambda rows: compute_between_groups(rows, values[:, None], len(counts)), 20_000, seed=1
+    )
+    assert found[0] == pytest.approx(exact, abs=0.01)
+
+
+def test_two_groups_equal_the_permutation_test_of_scipy():
+    rng = np.random.default_rng(3)
+    one, other = rng.normal(0, 1, 15), rng.normal(0.7, 1, 12)
+    labels, values = np.repeat([0, 1], [15, 12]), np.concatenate([one, other])
+    found = compute_permutation_p(labels, lambda rows: compute_between_groups(rows, values[:, None], 2), 9999)
+    expected = stats.permutation_test(
+        (one, other), lambda a, b, axis: abs(a.mean(axis=axis) - b.mean(axis=axis)),
+        alternative="greater", vectorized=True, n_resamples=9999, rng=np.random.default_rng(0),
+    )  # fmt: skip
+    assert found[0] == pytest.approx(expected.pvalue, abs=0.01)
+
+
+def test_p_values_are_uniform_without_a_difference():
+    found = []
+    for seed in range(100):
+        values, labels = np.random.default_rng(seed).exponential(size=(20, 1)), np.arange(20) % 2
+        found += compute_permutation_p(labels, lambda rows, v=values: compute_between_groups(rows, v, 2), 199).tolist()
+    assert stats.kstest(found, "uniform").pvalue > 0.01
+
+
+def test_holm_equals_statsmodels():
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    p_values = np.random.default_rng(0).random(9) ** 2
+    adjusted = adjust_holm(np.insert(p_values, 4, np.nan))
+    assert np.isnan(adjusted[4])
+    np.testing.assert_allclose(np.delete(adjusted, 4), multitest.multipletests(p_values, method="holm")[1])
+
+
+def test_spearman_equals_scipy():
+    rng = np.random.default_rng(0)
+    one = rng.integers(0, 6, 40).astype(float)
+    other = one + rng.normal(0, 4, 40)
+    expected = stats.spearmanr(one, other)
+    rho, p_value = estimate_spearman(other, one, 9999, seed=0)
+    assert rho.value == pytest.approx(expected.statistic)
+    assert p_value == pytest.approx(expected.pvalue, abs=0.01)
+    assert rho.low < rho.value < rho.high
+    constant, p_constant = estimate_spearman(np.ones(40), one, 99)
+    assert np.isnan([constant.value, p_constant]).all()
