@@ -1,6 +1,6 @@
 """Public names: `__init__.py` imports each when it is first used."""
 
-from .choices.metrics import choice_ranks as choice_ranks
+from .choices.choice_ranks import choice_ranks as choice_ranks
 from .choices.windows import Windows as Windows
 from .data.cooccurrence import cooccurrence_graph as cooccurrence_graph
 from .data.cooccurrence import core as core
@@ -11,17 +11,17 @@ from .data.load import load_dataset as load_dataset
 from .data.texts import read_texts as read_texts
 from .data.trajectory_file import read_trajectories as read_trajectories
 from .motives.hypotheses import hypotheses as hypotheses
-from .motives.results import Motives as Motives
-from .motives.weight_results import MotiveWeights as MotiveWeights
+from .motives.motive_fits import Motives as Motives
+from .motives.motive_weights import MotiveWeights as MotiveWeights
 from .null_models.compare import compare_growth as compare_growth
 from .null_models.results import GrowthComparison as GrowthComparison
+from .prediction.outcomes import Outcome as Outcome
+from .prediction.outcomes import Prediction as Prediction
 from .prediction.predict import FULL as FULL
 from .prediction.predict import QUICK as QUICK
 from .prediction.predict import Effort as Effort
 from .prediction.predict import predict as predict
-from .prediction.protocol import Recipe as Recipe
-from .prediction.results import Outcome as Outcome
-from .prediction.results import Prediction as Prediction
+from .prediction.study import Recipe as Recipe
 from .profile.results import Profile as Profile
 from .profile.styles import Styles as Styles
 from .profile.styles import curiosity_styles as curiosity_styles
@@ -29,9 +29,4 @@ from .profile.styles import simulate_styles as simulate_styles
 from .recommenders.evaluate import evaluate_recommenders as evaluate_recommenders
 from .recommenders.results import RecommenderEvaluation as RecommenderEvaluation
 from .recommenders.splits import split_log as split_log
-from .returns.levy import LevyWalks as LevyWalks
-from .returns.levy import fit_levy_walks as fit_levy_walks
-from .returns.levy import simulate_levy_walks as simulate_levy_walks
-from .returns.recurrence import Returns as Returns
-from .returns.recurrence import measure_returns as measure_returns
 from .trajectories import Trajectories as Trajectories

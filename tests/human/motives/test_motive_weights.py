@@ -130,18 +130,15 @@ def test_results_are_tables_documents_and_figures(found):
     assert set(weights.columns()) >= {"mean", "mean_low", "spread", "alone", "adds_high", "inflation", "reliability"}
     document = json.loads(json.dumps(found.to_dict()))
     assert len(document["weights"]["per_user"]) == 3 * 40
-    assert [row["name"] for row in document["weights"]["motives"]] == list(weights)
+    assert [row["motive"] for row in document["weights"]["rows"]] == list(weights)
     assert len(weights.plot().axes) == 2
-    assert "<table>" in weights._repr_html_()
-    assert weights._ipython_key_completions_() == list(weights)
+    assert "<table" in weights._repr_html_()
 
 
 def test_everything_else_stays_the_same(followers, found):
     plain = cg.human.hypotheses(GRAPH, followers, motives=["uniform", "degree", "igt", "markov"])
     assert plain.weights is None
-    document = found.to_dict()
-    document.pop("weights")
-    assert plain.to_dict() == document
+    assert {**plain.to_dict(), "weights": found.to_dict()["weights"]} == found.to_dict()
 
 
 def test_collinear_motives_are_named(followers):
@@ -159,13 +156,13 @@ def test_uniform_alone_has_no_weights(followers):
 
 def test_workers_do_not_change_weights(followers):
     some, options = followers.rows(slice(100)), {"motives": ["degree", "markov"], "weights": True}
-    one, two = (cg.human.hypotheses(GRAPH, some, workers=workers, **options) for workers in (1, 2))
+    one, two = (cg.human.hypotheses(GRAPH, some, engine=cg.Engine(workers=workers), **options) for workers in (1, 2))
     assert one.to_dict() == two.to_dict()
 
 
 def test_weights_need_ten_people(followers):
     two = followers.rows(slice(10))
-    with pytest.raises(cg.WalkError, match=r"the choices are by 2 users; .* give walks of 10 users or more"):
+    with pytest.raises(cg.WalkError, match="by 2 users"):
         cg.human.hypotheses(GRAPH, two, motives=["degree"], weights=True)
 
 

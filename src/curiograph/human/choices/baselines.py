@@ -268,7 +268,7 @@ class RP3beta(_ItemSimilarity):
         return cls(keep_nearest(rows, graph.num_nodes, neighbors))
 
 
-BASELINES = (Uniform, Degree, Popularity, Markov, ItemKnn, RP3beta)
+BASELINES = (Uniform, Degree, Popularity, Markov, ItemKnn)
 """All count-based baselines."""
 
 

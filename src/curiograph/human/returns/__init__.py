@@ -1,1 +1,0 @@
-"""Walks that return: recurrence, and edge-reinforced Levy walks."""
