@@ -1,23 +1,17 @@
 """Public names: `__init__.py` imports each when it is first used."""
 
-from .choices.metrics import choice_ranks as choice_ranks
-from .choices.windows import Windows as Windows
+from .choices.choice_ranks import choice_ranks as choice_ranks
 from .data.cooccurrence import cooccurrence_graph as cooccurrence_graph
-from .data.cooccurrence import core as core
 from .data.datasets import Dataset as Dataset
 from .data.datasets import load_dataset as load_dataset
 from .data.log_reader import read_log as read_log
 from .data.texts import read_texts as read_texts
 from .motives.hypotheses import hypotheses as hypotheses
-from .motives.results import Motives as Motives
-from .motives.weight_results import MotiveWeights as MotiveWeights
 from .people.growth_comparison import compare_growth as compare_growth
 from .people.styles import curiosity_styles as curiosity_styles
 from .prediction.predict import FULL as FULL
 from .prediction.predict import QUICK as QUICK
 from .prediction.predict import Effort as Effort
 from .prediction.predict import predict as predict
-from .prediction.protocol import Recipe as Recipe
-from .prediction.results import Outcome as Outcome
-from .prediction.results import Prediction as Prediction
+from .prediction.study import Recipe as Recipe
 from .trajectories import Trajectories as Trajectories

@@ -25,7 +25,7 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import Markov
-from curiograph.human.choices.metrics import find_chosen
+from curiograph.human.choices.choice_ranks import find_chosen
 from curiograph.human.choices.windows import Windows, find_links
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.prediction.components import PAGERANK, REWARDS, solve_from_nodes

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.human.choices.metrics import ChoiceRanks
+from curiograph.human.choices.choice_ranks import ChoiceRanks
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 
 

@@ -30,18 +30,6 @@ def test_pagerank_motive_matches_pagerank_of_the_history():
         assert found[some] == pytest.approx(wanted / wanted.max(), abs=1e-8)
 
 
-def test_local_pagerank_of_large_graphs_is_close_to_the_exact_one(monkeypatch):
-    graph = cg.generate("ws", 400, seed=0)
-    walks = [cg.explore(graph, "random", start=start, steps=8, seed=start).nodes for start in range(40)]
-    choices, _ = find_choices(graph, Trajectories.from_walks(walks, graph=graph))
-    whole = PageRankMotive().score_candidates(choices)
-    monkeypatch.setattr("curiograph.human.motives.catalog.MAX_EXACT_NODES", 100)
-    monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 100)
-    near = PageRankMotive().score_candidates(choices)
-    assert np.abs(near - whole).max() < 0.05
-    assert PageRankMotive().get_task_size(graph) < 2**18
-
-
 def test_markov_motive_counts_steps_of_other_users():
     walks = follow_agent(GRAPH, "max-degree", "igt", 0.7, walks=40, users=[f"u{i % 7}" for i in range(40)])
     choices, _ = find_choices(GRAPH, walks, burn_in=1)

@@ -95,5 +95,5 @@ class RP3beta(ItemSimilarity):
         return cls(keep_nearest(rows, graph.num_nodes, neighbors))
 
 
-BASELINES = (Uniform, Degree, Popularity, Markov, ItemKnn, RP3beta)
+BASELINES = (Uniform, Degree, Popularity, Markov, ItemKnn)
 """All count-based baselines."""

@@ -19,12 +19,10 @@ from curiograph.errors import SettingError, UnknownNameError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
+from curiograph.recommendation.count_rankers import Markov
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.choices.windows import Windows
-from curiograph.human.motives.visited_candidates import score_with_returns
 from curiograph.messages import quote_value
-from curiograph.parallel.fingerprint import fingerprint
-from curiograph.recommendation.count_rankers import Markov
 from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
 from curiograph.rewards.registry import RewardLike, as_reward
 
@@ -53,10 +51,6 @@ class Motive(ABC):
     def score_candidates(self, choices: ChoiceSet) -> Float64:
         """Return one score for each of `choices.candidates`."""
 
-    @abstractmethod
-    def get_key(self) -> list[Any]:
-        """Return plain values that identify the motive, apart from the choices it is fitted to."""
-
 
 @dataclass(frozen=True)
 class AgentMotive(Motive):
@@ -70,13 +64,25 @@ class AgentMotive(Motive):
     """Reward for agents that need one."""
 
     def score_candidates(self, choices: ChoiceSet) -> Float64:
-        if choices.returns:
-            return score_with_returns(self.agent, choices, self.reward)
-        batches = [score_candidates(self.agent, walks) for walks in choices.iterate_explorations(self.reward)]
-        return np.concatenate([np.empty(0), *batches])
+        """Return the scores of the agent; the reward of a visit to a visited node is F(S), as S does not change."""
+        if choices.returns and isinstance(self.agent, GreedyAgent):
+            return self._score_rewards(choices)
+        if choices.returns and not isinstance(self.agent, (RandomAgent, MaxDegreeAgent)):
+            raise SettingError(
+                f"agent {self.agent.name!r} scores unvisited nodes only; leave it out, or leave out returns."
+            )
+        explorations = choices.iterate_explorations(self.reward, with_visited=choices.returns)
+        return np.concatenate([np.empty(0), *(score_candidates(self.agent, walks) for walks in explorations)])
 
-    def get_key(self) -> list[Any]:
-        return [self.name, fingerprint("agent", self.agent), fingerprint("reward", as_reward(self.reward))]
+    def _score_rewards(self, choices: ChoiceSet) -> Float64:
+        explorations = list(choices.iterate_explorations(self.reward))
+        rows = choices.candidates.walks
+        scores = np.concatenate([np.empty(0), *(walks.values for walks in explorations)])[rows]
+        unvisited = [np.empty(0), *(walks.candidate_values for walks in explorations)]
+        scores[~choices.is_visited] = np.concatenate(unvisited)
+        largest = np.maximum.reduceat(np.abs(scores), choices.candidates.offsets[:-1])
+        scale = np.where(largest > 0, largest, 1.0)[rows]
+        return (scores / scale).round(_DIGITS) * scale
 
 
 @dataclass(frozen=True)
@@ -127,9 +133,6 @@ class PageRankMotive(Motive):
                 scores[indices] += visits_from_source[candidates.nodes[indices]]
         return scores
 
-    def get_key(self) -> list[Any]:
-        return [self.name, self.alpha]
-
 
 @dataclass(frozen=True, eq=False)
 class MarkovMotive(Motive):
@@ -153,9 +156,6 @@ class MarkovMotive(Motive):
             raise SettingError("the motive markov is not fitted; call fit first.")
         histories, users = choices.windows.list_histories(), choices.windows.users
         return self.model.scores(choices.graph, histories, choices.candidates, users)
-
-    def get_key(self) -> list[Any]:
-        return [self.name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,9 +184,6 @@ class SimilarityMotive(Motive):
         means: Float64 = totals / np.count_nonzero(histories >= 0, axis=1)[candidates.walks]
         return means
 
-    def get_key(self) -> list[Any]:
-        return [self.name, self.similarity.fingerprint]
-
 
 SIMILARITY_MOTIVES = ("similarity", "similarity-history")
 """Names of the motives that need a `Similarity`."""
@@ -211,37 +208,23 @@ def as_motives(names: Any, agents: Any, reward: RewardLike, similarity: Similari
     ['igt', 'random']
     """
     for argument, value in (("motives", names), ("agents", agents)):
-        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        if isinstance(value, str) or not isinstance(value, Sequence):
             raise SettingError(f"{argument} is {quote_value(value)}; give a list.")
-    if similarity is not None and not isinstance(similarity, Similarity):
-        raise SettingError(
-            f"similarity is {quote_value(similarity)}; give a Similarity, such as Similarity.from_texts(graph, texts)."
-        )
     if similarity is not None and not any(name in names for name in SIMILARITY_MOTIVES):
         names = [*names, "similarity"]
     motives: list[Motive] = []
     for name in names:
-        if name in SIMILARITY_MOTIVES:
-            if similarity is None:
-                raise SettingError(
-                    f"the motive {name} needs a similarity of the nodes; give similarity=Similarity.from_texts(graph, "
-                    "texts)."
-                )
-            motives.append(SimilarityMotive(similarity, whole_history=name == "similarity-history"))
-            continue
-        if name not in MOTIVES:
+        if name in MOTIVES:
+            motives.append(MOTIVES[name]())
+        elif name not in SIMILARITY_MOTIVES:
             known = ", ".join([*MOTIVES, *SIMILARITY_MOTIVES])
-            raise UnknownNameError(
-                f"there is no motive {quote_value(name)}; the motives are {known}; give agents with the argument "
-                "agents."
-            )
-        motives.append(MOTIVES[name]())
-    resolved_reward = as_reward(reward)
-    motives += [AgentMotive(agent.name, agent, resolved_reward) for agent in map(as_agent, agents)]
-    if not motives:
-        raise SettingError("there are no motives to compare; give at least one.")
+            raise UnknownNameError(f"there is no motive {quote_value(name)}; the motives are {known}, and any agents.")
+        elif similarity is None:
+            raise SettingError(f"the motive {name} needs similarity=Similarity.from_texts(graph, texts).")
+        else:
+            motives.append(SimilarityMotive(similarity, whole_history=name == "similarity-history"))
+    motives += [AgentMotive(agent.name, agent, as_reward(reward)) for agent in map(as_agent, agents)]
     all_names = [motive.name for motive in motives]
-    for name in all_names:
-        if all_names.count(name) > 1:
-            raise SettingError(f"two motives are called {name!r}; give each once, and agents other names.")
+    if not motives or len(set(all_names)) < len(all_names):
+        raise SettingError(f"the motives are {all_names}; give at least one, and each once.")
     return motives

@@ -10,24 +10,22 @@ import numpy as np
 
 from curiograph.agents.registry import AgentLike
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
-from curiograph.errors import SettingError, WalkError
-from curiograph.files import PathLike
+from curiograph.errors import WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
+from curiograph.human.choices.choice_ranks import ChoiceRanks
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, align_walks, find_choices
-from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 from curiograph.human.motives.logit import compute_features
-from curiograph.human.motives.results import MotiveFit, Motives, find_best_motives
+from curiograph.human.motives.motive_fits import MotiveFit, Motives, find_best_motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
-from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
-from curiograph.parallel.fingerprint import hash_graph, hash_values
+from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.rewards.registry import RewardLike
+from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
 _RANK_FIELDS = ("above", "tied", "count")
@@ -49,9 +47,6 @@ def hypotheses(
     returns: bool = False,
     seed: int = 0,
     engine: EngineName | Engine = "local",
-    workers: int | None = None,
-    address: str | None = None,
-    run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> Motives:
     """Compare motives by the likelihood of people's choices, cross-validated over users.
@@ -92,13 +87,7 @@ def hypotheses(
     seed : int
         Seed of the groups of users and of the confidence intervals.
     engine : str or Engine
-        Execution backend: "local" (processes) or "ray". The result is the same.
-    workers : int, optional
-        Maximum number of parallel tasks. Default: chosen automatically.
-    address : str, optional
-        Address of a Ray cluster. Default: start one on this machine.
-    run : path, optional
-        Folder that keeps the results of finished tasks, so that an interrupted call resumes.
+        Where the tasks run; the result is the same.
     progress : callable
         Progress callback.
 
@@ -117,90 +106,72 @@ def hypotheses(
     """
     folds = check_integer("folds", folds, 2, "divide the users into 2 groups or more")
     min_choices = check_integer("min_choices", min_choices, 1, "give 1 or more")
-    used_engine = resolve_engine(engine, workers, address, run)
     compared = as_motives(motives, agents, reward, similarity)
     if similarity is not None:
         similarity.check_graph(graph)
     walks = align_walks(graph, walks)
     choices, left_out = find_choices(graph, walks, burn_in, memory, returns)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
-    if len(choices) == 0:
+    if len(users) < 2 or (weights and len(users) < MIN_PEOPLE):
         reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
         raise WalkError(
-            f"there is no choice of a new node along a link ({reasons}); give longer walks, or a smaller burn_in."
-        )
-    if len(users) < 2:
-        raise WalkError(
-            "all choices are by 1 user; motives are fitted and tested on different users, so give walks of 2 users or "
-            "more."
-        )
-    if weights and len(users) < MIN_PEOPLE:
-        raise WalkError(
-            f"the choices are by {len(users)} users; weights vary between users, so give walks of {MIN_PEOPLE} users "
-            "or more, or leave weights out."
+            f"there are {len(choices)} choices of a new node along a link by {len(users)} users ({reasons}); motives "
+            f"are fitted and tested on different users: give walks of {MIN_PEOPLE if weights else 2} users or more."
         )
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
     fold_of = fold_of_user[user_of]
-    names = [motive.name for motive in compared]
     scoring, weighing = split_progress(progress, [3, 2 if weights else 0])
-    scored = score_folds(compared, choices, fold_of, weights, used_engine, scoring)
+    scored = score_folds(compared, choices, fold_of, weights, as_engine(engine), scoring)
     p_g, choice_gains, choice_percentiles = cross_validate(compared, choices, fold_of, scored)
     counts = np.bincount(user_of)
-    gains, percentiles = sum_by_user(choice_gains, user_of), sum_by_user(choice_percentiles, user_of)
-    squares = sum_by_user(choice_gains**2, user_of)
+    gains, squares, percentiles = (
+        sum_by_user(values, user_of) for values in (choice_gains, choice_gains**2, choice_percentiles)
+    )
     order = np.argsort(-gains.sum(axis=0), kind="stable")
-    gains, squares = gains[:, order], squares[:, order]
+    gains, squares, percentiles = gains[:, order], squares[:, order], percentiles[:, order]
     is_best = find_best_motives(gains[counts >= min_choices])
-    shares = [Estimate(np.nan, np.nan, np.nan)] * len(names)
+    shares = [Estimate(np.nan, np.nan, np.nan)] * len(compared)
     if len(is_best):
         shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64), seed)
-    estimates = zip(
-        estimate_means(gains, counts, seed),
-        estimate_means(gains[:, :1] - gains, counts, seed),
-        estimate_means(percentiles[:, order], counts, seed),
-        shares,
-        strict=True,
-    )
     fits = {
-        names[index]: MotiveFit(
-            name=names[index],
-            p_g=float(p_g[index].mean()),
-            gain=gain,
-            behind=behind,
-            percentile=percentile,
-            best_for=share,
+        compared[index].name: MotiveFit(compared[index].name, float(p_g[index].mean()), *estimates)
+        for index, *estimates in zip(
+            order.tolist(),
+            estimate_means(gains, counts, seed),
+            estimate_means(gains[:, :1] - gains, counts, seed),
+            estimate_means(percentiles, counts, seed),
+            shares,
+            strict=True,
         )
-        for index, (gain, behind, percentile, share) in zip(order.tolist(), estimates, strict=True)
     }
-    user_names = [walks.user_names[int(user)] for user in users]
-    user_columns = {name: [values[int(user)] for user in users.tolist()] for name, values in walks.user_columns.items()}
+    people: dict[str, Any] = {
+        "users": [walks.user_names[int(user)] for user in users],
+        "user_columns": {name: [values[int(user)] for user in users] for name, values in walks.user_columns.items()},
+    }
     found_weights = None
     if weights:
-        features: dict[tuple[int, int | None], Float64] = {key: each.features for key, each in scored.items()}
         found_weights = estimate_weights(
-            names=names,
-            features=features,
+            names=[motive.name for motive in compared],
+            features={key: each.features for key, each in scored.items()},
             choices=choices,
             people=user_of,
             fold_of_person=fold_of_user,
-            users=user_names,
-            user_columns=user_columns,
+            **people,
             seed=seed,
             progress=weighing,
         )
-    for remark in [] if found_weights is None else found_weights.remarks:
-        warnings.warn(remark, stacklevel=2)
+        for remark in found_weights.remarks:
+            warnings.warn(remark, stacklevel=2)
     return Motives(
         fits=fits,
         choices=len(choices),
         left_out=left_out,
         folds=int(fold_of_user.max()) + 1,
         min_choices=min_choices,
-        users=user_names,
+        **people,
         user_choices=counts,
         user_gains=gains,
         user_squares=squares,
-        user_columns=user_columns,
         skipped=walks.skipped,
         weights=found_weights,
     )
@@ -228,15 +199,50 @@ def score_folds(
     progress: Progress = no_progress,
 ) -> ScoredFolds:
     """Score all choices by each motive, fitted to all folds but one; `fold_of` is the fold of each choice."""
-    folds = range(int(fold_of.max()) + 1)
     models: dict[tuple[int, int | None], Motive] = {}
     for number, motive in enumerate(motives):
-        for fold in folds if motive.is_fitted_to_choices else ():
+        for fold in range(int(fold_of.max()) + 1) if motive.is_fitted_to_choices else ():
             models[number, fold] = motive.fit(choices.graph, choices.windows.rows(fold_of != fold))
         if with_features or not motive.is_fitted_to_choices:
             models[number, None] = motive.fit(choices.graph, choices.windows)
-    scored = _score_choices(list(models.values()), choices, fold_of, with_features, engine, progress)
-    return dict(zip(models, scored, strict=True))
+    tasks = [
+        (key, start, min(start + size, len(choices)))
+        for key, size in ((key, model.get_task_size(choices.graph)) for key, model in models.items())
+        for start in range(0, len(choices), size)
+    ]
+    tasks.sort(key=lambda task: task[1] - task[2])  # longest first, to keep all workers busy until the end
+    windows = choices.windows
+    results = engine.map(
+        _score_chunk,
+        (choices, models, with_features),
+        tasks,
+        name="motives",
+        key=[choices.graph, *vars(windows).values(), choices.returns, fold_of, motives, with_features],
+        unit="choices",
+        sizes=[stop - start for _, start, stop in tasks],
+        progress=progress,
+    )
+    chunks: dict[Any, list[Mapping[str, Any]]] = {key: [] for key in models}
+    for (key, _, _), result in sorted(zip(tasks, results, strict=True), key=lambda pair: pair[0][1]):
+        chunks[key].append(result)
+    scored = {}
+    for key, parts in chunks.items():
+        ranks = (np.concatenate([chunk[name] for chunk in parts]).astype(np.int64) for name in _RANK_FIELDS)
+        features = [chunk["features"] for chunk in parts] if with_features else [np.empty(0)]
+        scored[key] = _Scored(ChoiceRanks(*ranks), np.concatenate(features))
+    return scored
+
+
+def _score_chunk(shared: tuple[ChoiceSet, Mapping[Any, Motive], bool], task: tuple[Any, int, int]) -> Mapping[str, Any]:
+    """Task function: score some of the choices by a motive."""
+    (choices, models, with_features), (key, start, stop) = shared, task
+    chunk = choices.rows(slice(start, stop))
+    scores = models[key].score_candidates(chunk)
+    ranks = chunk.rank(scores)
+    result: dict[str, Any] = {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
+    if with_features:
+        result["features"] = compute_features(models[key], chunk, scores)
+    return result
 
 
 def cross_validate(
@@ -256,80 +262,6 @@ def cross_validate(
             is_test = fold_of == fold
             p_g[number, fold] = fit_p_g(model_ranks.rows(~is_test))
             test_ranks = model_ranks.rows(is_test)
-            uniform = log_likelihood(test_ranks, 1.0)
-            gains[is_test, number] = log_likelihood(test_ranks, p_g[number, fold]) - uniform
-            # not test_ranks.percentile, which may differ in the last bit from the results of earlier versions
+            gains[is_test, number] = log_likelihood(test_ranks, p_g[number, fold]) - log_likelihood(test_ranks, 1.0)
             percentiles[is_test, number] = 1 - test_ranks.mean_rank / (test_ranks.count - 1)
     return p_g, gains, percentiles
-
-
-class _Chunk(NamedTuple):
-    """Choices to rank by one motive."""
-
-    model: int
-    """Index of the motive."""
-    start: int
-    """First choice."""
-    stop: int
-    """Choice after the last one."""
-
-
-def _score_choices(
-    models: Sequence[Motive],
-    choices: ChoiceSet,
-    fold_of: Int64,
-    with_features: bool,
-    engine: Engine,
-    progress: Progress,
-) -> list[_Scored]:
-    """Score all choices by each of the fitted motives, as a job."""
-    tasks = [
-        _Chunk(index, start, min(start + size, len(choices)))
-        for index, size in enumerate(model.get_task_size(choices.graph) for model in models)
-        for start in range(0, len(choices), size)
-    ]
-    tasks.sort(key=lambda task: task.start - task.stop)  # longest first, to keep all workers busy until the end
-    windows = choices.windows
-    distinct = {model.name: model for model in models}
-    job = Job(
-        name="motives",
-        function=_score_chunk,
-        shared=(choices, models, with_features),
-        tasks=tasks,
-        key=lambda: {
-            "graph": hash_graph(choices.graph),
-            "choices": hash_values(windows.histories, windows.nexts, windows.users, fold_of),
-            "motives": [model.get_key() for model in distinct.values()],
-            **({"features": True} if with_features else {}),
-            **({"returns": True} if choices.returns else {}),
-        },
-        describe_task=lambda task: f"{models[task.model].name}, choices {task.start} to {task.stop - 1}",
-        unit="choices",
-        task_sizes=[task.stop - task.start for task in tasks],
-        fix="give fewer walks or fewer motives",
-    )
-    results = dict(zip(tasks, run_job(job, engine, progress), strict=True))
-    chunks: list[list[Result]] = [[] for _ in models]
-    for task in sorted(tasks):
-        chunks[task.model].append(results[task])
-    return [
-        _Scored(
-            ranks=ChoiceRanks(
-                *(np.concatenate([chunk[name] for chunk in parts]).astype(np.int64) for name in _RANK_FIELDS)
-            ),
-            features=np.concatenate([chunk["features"] for chunk in parts] if with_features else [np.empty(0)]),
-        )
-        for parts in chunks
-    ]
-
-
-def _score_chunk(shared: tuple[ChoiceSet, Sequence[Motive], bool], task: _Chunk) -> Result:
-    """Task function: score the choices of a chunk by its motive."""
-    choices, models, with_features = shared
-    chunk = choices.rows(slice(task.start, task.stop))
-    scores = models[task.model].score_candidates(chunk)
-    ranks = chunk.rank(scores)
-    result: dict[str, Any] = {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
-    if with_features:
-        result["features"] = compute_features(models[task.model], chunk, scores)
-    return result

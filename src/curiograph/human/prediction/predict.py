@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from curiograph.agents.gnn import GnnAgent, GnnShape
-from curiograph.agents.pretrained import AGENT_FILE, save_agent
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float32
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import BASELINES
+from curiograph.human.choices.choice_ranks import MEASURES
 from curiograph.human.choices.choice_sets import CandidateScope
-from curiograph.human.choices.metrics import MEASURES
-from curiograph.human.data.datasets import Dataset, load_dataset
-from curiograph.human.prediction.components import ALPHAS, REWARDS, Components, score_pagerank
-from curiograph.human.prediction.fitting import KINDS, fit_split
-from curiograph.human.prediction.protocol import Recipe, Study, make_study
-from curiograph.human.prediction.results import MEMORY, Outcome, Prediction
-from curiograph.human.prediction.walkers import Walkers, score_visits, simulate_walkers
+from curiograph.human.data.datasets import Dataset
+from curiograph.human.data.datasets import load_dataset
+from curiograph.human.prediction.curious_walkers import score_visits, simulate_walkers
+from curiograph.human.prediction.methods import MEMORY, REWARDS, Components, fit_split, score_pagerank
+from curiograph.human.prediction.outcomes import Outcome, Prediction
+from curiograph.human.prediction.study import Recipe, Study, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.optional import import_optional
-from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
-from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
-from curiograph.parallel.memory import check_memory
+from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
-from curiograph.training.trainer import train
-from curiograph.validation import check_integer, check_seed, resolve_workers
+from curiograph.validation import check_integer, check_seed
 
 _TRAINING_COPIES = 16  # walks that train together on the graph
-_FIX = "predict fewer choices (windows, all_windows) on a smaller graph"
+WalkersLike = Literal["greedy", "trained"] | Mapping[str, AgentLike]
 
 
 @dataclass(frozen=True)
@@ -90,14 +83,11 @@ def predict(
     *,
     graph: Graph | None = None,
     folder: PathLike | None = None,
-    agents: Mapping[str, AgentLike] | None = None,
+    walkers: WalkersLike = "greedy",
     recipe: Recipe | None = None,
     effort: Effort = FULL,
     seed: int = 0,
     engine: EngineName | Engine = "local",
-    workers: int | None = None,
-    address: str | None = None,
-    run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> Prediction:
     """Predict people's next choices.
@@ -115,8 +105,9 @@ def predict(
         Graph on which people walked. Default: the graph of the data, or else a co-occurrence graph.
     folder : path, optional
         Folder in which to look for a dataset by name, as for `load_dataset`.
-    agents : mapping, optional
-        Agents {"igt": ..., "cpt": ...}. Default: train them on the graph, which takes minutes.
+    walkers : {"greedy", "trained"} or mapping
+        Curious walkers: for the exact reward of the next step; or, besides them, walkers with agents that are trained
+        on the graph, as in the paper, which takes minutes; or with the agents {"igt": ..., "cpt": ...}.
     recipe : Recipe, optional
         How walks become a graph and choices. Default: chosen by the name of the dataset.
     effort : Effort
@@ -124,13 +115,7 @@ def predict(
     seed : int
         Random seed.
     engine : str or Engine
-        Execution backend: "local" (processes) or "ray". The result is the same.
-    workers : int, optional
-        Maximum number of parallel tasks. Default: chosen automatically.
-    address : str, optional
-        Address of a Ray cluster. Default: start one on this machine.
-    run : path, optional
-        Folder that keeps trained agents, walkers and fits, so that an interrupted call resumes.
+        Where the tasks run; the result is the same. Its `run` keeps trained agents, walkers and fits.
     progress : callable
         Progress callback.
 
@@ -145,165 +130,122 @@ def predict(
     >>> g = cg.generate("ws", nodes=30, seed=0)
     >>> lists = [cg.explore(g, agent="random", start=n, steps=8, seed=n).nodes for n in range(30)]
     >>> walks = Trajectories.from_walks(lists, graph=g)
-    >>> small = Effort(splits=1, trials=1, walkers=5, trained_walkers=5, steps=2, windows=20, all_windows=5)
-    >>> found = predict(walks, graph=g, agents={"igt": "greedy", "cpt": "greedy"}, effort=small, workers=1)
+    >>> small = Effort(splits=1, trials=1, walkers=5, steps=2, windows=20, all_windows=5)
+    >>> found = predict(walks, graph=g, effort=small)
     >>> found["last"].improvement("pagerank").value
     0.0
     """
-    used_engine = resolve_engine(engine, workers, address, run)
-    if isinstance(data, Dataset):
-        dataset = data
-    elif isinstance(data, Trajectories):
-        dataset = Dataset(data)
-    else:
-        dataset = load_dataset(data, folder)
+    seed, engine = check_seed(seed), as_engine(engine)
+    import_optional("optuna", "predict", "Predictions")
+    if isinstance(data, Trajectories):
+        data = Dataset(name="walks", walks=data, source_path=Path())
+    elif not isinstance(data, Dataset):
+        data = load_dataset(data, folder)
     if graph is not None:
-        dataset = replace(dataset, graph=graph)
-    with used_engine.connect():
-        return prepare_run(
-            dataset, agents, recipe, effort=effort, seed=seed, engine=used_engine, progress=progress
-        ).complete()
-
-
-def prepare_run(
-    data: Dataset,
-    agents: Mapping[str, AgentLike] | None = None,
-    recipe: Recipe | None = None,
-    effort: Effort = FULL,
-    seed: int = 0,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
-) -> PredictionRun:
-    """Make the study of a prediction, and train its agents or load them from the run folder."""
-    seed = check_seed(seed)
-    if agents is not None and set(agents) != set(REWARDS):
-        raise UnknownNameError(f"the agents are for {quote_value(sorted(agents))}; give one for each of igt and cpt.")
-    given = None if agents is None else {reward: as_agent(agents[reward]) for reward in REWARDS}
-    for package in ("joblib", "optuna", "torch"):
-        import_optional(package, "predict", "Predictions")
+        data = replace(data, graph=graph)
     study = make_study(data, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
+    check_splits(study, effort.splits)
+
+    def report(message: str, share: float | None = None) -> None:
+        progress(f"{study.name}: {message}", share)
+
+    training, scoring, *fitting = split_progress(report, [walkers == "trained", 1, 0.5, 0.5])
+    agents = find_agents(study.graph, walkers, effort.train_steps, seed, engine, training)
+    scored = score_components(study, agents, effort, engine, scoring)
+    outcomes: dict[str, Outcome] = {
+        among: fit_splits(study, scored[among], effort, among, [agents], engine, stage)
+        for (among, stage) in zip(scored, fitting, strict=True)
+    }
+    facts = {"study": study.summarize(), "recipe": asdict(study.recipe), "effort": asdict(effort), "seed": seed}
+    names = {reward: agent.name for reward, agent in agents.items()}
+    return Prediction(study.name, facts, outcomes, names, study.skipped)
+
+
+def check_splits(study: Study, splits: int) -> None:
+    """Raise SettingError if a split has no choice of training users, or none of test users."""
     for among, choices in study.choices.items():
-        for number in range(effort.splits):
+        for number in range(splits):
             is_test = study.split(number, choices.windows.users)
             if is_test.all() or not is_test.any():
                 raise SettingError(
                     f"{study.name}: split {number} has all {len(choices)} choices ({among}) in one group of users; "
                     "give walks of more users."
                 )
-    last_nodes = study.choices["last"].windows.histories[:, -1]
-    num_candidates = len(study.choices["all"]) * study.graph.num_nodes + int(study.graph.degrees[last_nodes].sum())
-    num_walker_scores = (len(KINDS) * len(REWARDS) + 1) * effort.steps
-    check_memory(num_candidates * (4 * (len(ALPHAS) + num_walker_scores) + 8 * len(BASELINES)), _FIX)
-    if given and engine.run is not None:
-        for agent in given.values():
-            fingerprint("agent", agent)  # raises if results of the agent cannot be kept
-
-    def report(message: str, share: float | None = None) -> None:
-        progress(f"{study.name}: {message}", share)
-
-    training, predicting = split_progress(report, [0 if given else 1, 2])
-    used_agents = given or _train_agents(study.graph, effort.train_steps, seed, engine, training)
-    return PredictionRun(study=study, effort=effort, agents=used_agents, seed=seed, engine=engine, progress=predicting)
 
 
-@dataclass(frozen=True, eq=False)
-class PredictionRun:
-    """A prediction that is ready to be computed."""
-
-    study: Study
-    """Groups of users, graph and choices."""
-    effort: Effort
-    """How much to compute."""
-    agents: Mapping[str, Any]
-    """Agent of the trained walkers, by reward."""
-    seed: int
-    """Seed of the walkers and fits."""
-    engine: Engine
-    """Execution backend."""
-    progress: Progress
-    """Progress callback."""
-
-    def complete(self) -> Prediction:
-        """Fit and test all methods."""
-        fitting = split_progress(self._stages[1], [1] * len(self.scored))
-        outcomes: dict[str, Outcome] = {
-            among: self._fit_splits(among, progress) for among, progress in zip(self.scored, fitting, strict=True)
-        }
-        facts = {
-            "study": self.study.summarize(),
-            "recipe": asdict(self.study.recipe),
-            "effort": asdict(self.effort),
-            "seed": self.seed,
-        }
-        agents = {}
-        for reward, agent in self.agents.items():
-            try:
-                agents[reward] = fingerprint("agent", agent)
-            except SettingError:  # an agent of the user's own, without a fingerprint
-                agents[reward] = str(agent.name)
-        skipped = self.study.skipped
-        return Prediction(name=self.study.name, facts=facts, outcomes=outcomes, agents=agents, skipped=skipped)
-
-    @property
-    def _stages(self) -> list[Progress]:
-        """Progress callbacks of scoring and of fitting."""
-        return split_progress(self.progress, [1, 1])
-
-    @cached_property
-    def scored(self) -> dict[CandidateScope, Components]:
-        """Scores of the candidates by all components, for each candidate set."""
-        graph, choices = self.study.graph, self.study.choices
-        walked: dict[CandidateScope, dict[str, Float32]] = {among: {} for among in choices}
-        *walking, ranking = split_progress(self._stages[0], [1] * (len(self._walkers) + 1))
-        # one at a time: the visits may take hundreds of megabytes
-        for (name, walkers), progress in zip(self._walkers.items(), walking, strict=True):
-            job_name = f"walkers-{name.replace(' ', '-')}"
-            visits = simulate_walkers(graph, walkers, self.study.starts, job_name, self.engine, progress)
-            for among, each in choices.items():
-                walked[among][name] = score_visits(visits, each.windows.histories, each.candidates)
-        pagerank = score_pagerank(choices, self.engine, ranking)
-        ranking("count-based baselines", 1.0)
-        rankers = [baseline.from_walks(graph, self.study.graph_walks) for baseline in BASELINES]
-        return {
-            among: Components(
-                choices=each,
-                pagerank=pagerank[among],
-                walkers=walked[among],
-                baselines={
-                    ranker.name: ranker.scores(graph, each.windows.list_histories(), each.candidates)
-                    for ranker in rankers
-                },
-            )
-            for among, each in choices.items()
-        }
-
-    @property
-    def _walkers(self) -> dict[str, Walkers]:
-        """Walkers by the name of their component."""
-        effort = self.effort
-        random = Walkers("random", p_g=effort.p_g, steps=effort.steps, count=effort.walkers, seed=self.seed)
-        greedy = {f"greedy {reward}": replace(random, agent="greedy", reward=reward) for reward in REWARDS}
-        trained = {
-            f"trained {reward}": replace(random, agent=agent, reward=reward, count=effort.trained_walkers)
-            for reward, agent in self.agents.items()
-        }
-        return {**greedy, **trained, MEMORY: random}
-
-    def _fit_splits(self, among: CandidateScope, progress: Progress) -> Outcome:
-        """Fit all methods to the training users of every split, and collect the ranks of test users."""
-        graph_walks, walkers = self.study.graph_walks, self._walkers.values()
-        return fit_splits(
-            study=self.study,
-            components=self.scored[among],
-            effort=self.effort,
-            among=among,
-            key=lambda: {
-                "walkers": [each.get_key(self.study.graph) for each in walkers],
-                "makers": hash_values(graph_walks.nodes, graph_walks.offsets),
-            },
-            engine=self.engine,
-            progress=progress,
+def find_agents(
+    graph: Graph, walkers: WalkersLike, steps: int, seed: int, engine: Engine, progress: Progress = no_progress
+) -> dict[str, Any]:
+    """Return the agents of trained walkers by reward: none, the given ones, or agents trained on the graph."""
+    if walkers == "greedy":
+        return {}
+    if isinstance(walkers, Mapping) and set(walkers) == set(REWARDS):
+        return {reward: as_agent(walkers[reward]) for reward in REWARDS}
+    if walkers != "trained":
+        raise UnknownNameError(
+            f"walkers is {quote_value(walkers)}; give 'greedy', 'trained', or agents for each of igt and cpt."
         )
+    import_optional("torch", "predict", "Training")
+    from curiograph.training.trainer import train
+
+    agents = {}
+    for number, reward in enumerate(REWARDS):
+        progress(f"training an agent for {reward}", number / len(REWARDS))
+        agents[reward] = train(
+            [graph] * _TRAINING_COPIES,
+            reward,
+            seed=seed,
+            out=None if engine.run is None else engine.run / f"agent-{reward}",
+            train_steps=steps,
+            validate_every=max(1, steps // 10),
+            validation_walks=4,
+        )
+    return agents
+
+
+def score_components(
+    study: Study,
+    agents: Mapping[str, Any],
+    effort: Effort = FULL,
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
+) -> dict[CandidateScope, Components]:
+    """Score the candidates of every choice by all components, for each candidate set."""
+    components = [(MEMORY, "random", "igt", effort.walkers)]
+    components += [(f"greedy {reward}", "greedy", reward, effort.walkers) for reward in REWARDS]
+    components += [(f"trained {reward}", agents[reward], reward, effort.trained_walkers) for reward in agents]
+    walked: dict[CandidateScope, dict[str, Float32]] = {among: {} for among in study.choices}
+    *walking, ranking = split_progress(progress, [1] * (len(components) + 1))
+    # one at a time: the visits may take hundreds of megabytes
+    for (name, agent, reward, count), stage in zip(components, walking, strict=True):
+        visits = simulate_walkers(
+            study.graph,
+            agent,
+            reward,
+            study.starts,
+            p_g=effort.p_g,
+            steps=effort.steps,
+            count=count,
+            seed=study.seed,
+            engine=engine,
+            progress=stage,
+        )
+        for among, each in study.choices.items():
+            walked[among][name] = score_visits(visits, each.windows.histories, each.candidates)
+    pagerank = score_pagerank(study.choices, engine, ranking)
+    rankers = [baseline.from_walks(study.graph, study.graph_walks) for baseline in BASELINES]
+    return {
+        among: Components(
+            choices=each,
+            pagerank=pagerank[among],
+            walkers=walked[among],
+            baselines={
+                ranker.name: ranker.scores(study.graph, each.windows.list_histories(), each.candidates)
+                for ranker in rankers
+            },
+        )
+        for among, each in study.choices.items()
+    }
 
 
 def fit_splits(
@@ -311,34 +253,26 @@ def fit_splits(
     components: Components,
     effort: Effort,
     among: str,
-    key: Callable[[], Mapping[str, Any]],
-    engine: Engine,
-    progress: Progress,
+    key: list[Any],
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
 ) -> Outcome:
-    """Fit all methods to the training users of every split, and collect the ranks of test users, as a job.
+    """Fit all methods to the training users of every split, and collect the ranks of test users.
 
-    `among` names the choices and the job; `key` returns plain values that identify the scores of the components.
+    `among` names the choices; `key` holds values on which the scores depend besides study and effort.
     """
-    windows = components.choices.windows
-    splits = range(effort.splits)
+    windows, splits = components.choices.windows, range(effort.splits)
     masks = [study.split(number, windows.users) for number in splits]
     seeds = [int(np.random.default_rng([study.seed, number]).integers(2**31)) for number in splits]
-    job = Job(
+    results = engine.map(
+        fit_split,
+        (components, effort.trials),
+        list(zip(masks, seeds, strict=True)),
         name=f"fits-{among}",
-        function=fit_split,
-        shared=(components, effort.trials),
-        tasks=list(zip(masks, seeds, strict=True)),
-        key=lambda: {
-            "trials": effort.trials,
-            "seed": study.seed,
-            "choices": hash_values(windows.histories, windows.nexts, windows.users, *masks),
-            **key(),
-        },
-        describe_task=lambda task: f"fit with seed {task[1]}",
+        key=[study.graph, windows.histories, windows.nexts, windows.users, study.graph_walks.nodes, effort, *key],
         unit="splits",
-        fix=_FIX,
+        progress=progress,
     )
-    results = run_job(job, engine, progress)
     fits = {method: [result["fits"][method] for result in results] for method in results[0]["fits"]}
     ranks = {}
     for method in fits:
@@ -346,59 +280,3 @@ def fit_splits(
         for number, (is_test, result) in enumerate(zip(masks, results, strict=True)):
             ranks[method][:, number, is_test] = result[method]
     return Outcome(among=among, users=windows.users, ranks=ranks, fits=fits, seed=study.seed)
-
-
-class _TrainingTask(NamedTuple):
-    """Settings of the training of one agent."""
-
-    reward: str
-    """Name of the reward."""
-    steps: int
-    """Number of training steps."""
-    seed: int
-    """Random seed."""
-    folder: Path | None
-    """Folder that keeps the agent, or None."""
-
-
-def _train_agents(graph: Graph, steps: int, seed: int, engine: Engine, progress: Progress) -> dict[str, GnnAgent]:
-    """Train an agent for each reward on the graph, as a job; keep them in the run folder if there is one."""
-    graph_hash = hash_graph(graph)
-    folders = [engine.run and engine.run / f"agent-{reward}-{steps}-{seed}-{graph_hash[:8]}" for reward in REWARDS]
-    job = Job(
-        name="training",
-        function=_train_agent,
-        shared=graph,
-        tasks=[_TrainingTask(reward, steps, seed, folder) for reward, folder in zip(REWARDS, folders, strict=True)],
-        key=lambda: {"graph": graph_hash, "rewards": REWARDS, "steps": steps, "seed": seed},
-        describe_task=lambda task: f"training for {task.reward}",
-        unit="agents",
-        fix="give agents",
-    )
-    if engine.backend == "local" and engine.workers is None:
-        engine = replace(engine, workers=resolve_workers(None))  # training is long enough for processes
-    agents = {}
-    for reward, folder, result in zip(REWARDS, folders, run_job(job, engine, progress), strict=True):
-        network = {key: array for key, array in result.items() if key not in ("name", "shape", "card")}
-        agent = GnnAgent(GnnShape(**result["shape"]), network, result["name"], result["card"])
-        if folder is not None and not (folder / AGENT_FILE).is_file():  # trained on a machine without this folder
-            folder.mkdir(exist_ok=True)
-            save_agent(agent, folder / AGENT_FILE)
-        agents[reward] = agent
-    return agents
-
-
-def _train_agent(graph: Graph, task: _TrainingTask) -> Result:
-    """Task function: train one agent, in its folder if that exists on this machine; return its parts."""
-    reward, steps, seed, folder = task
-    agent = train(
-        [graph] * _TRAINING_COPIES,
-        reward,
-        seed=seed,
-        out=folder if folder is not None and folder.parent.is_dir() else None,
-        train_steps=steps,
-        validate_every=max(1, steps // 10),
-        validation_walks=4,
-    )
-    card = json.loads(json.dumps(dict(agent.card)))
-    return {"name": agent.name, "shape": asdict(agent.shape), "card": card, **agent.network}

@@ -87,20 +87,9 @@ class ChoiceRanks:
         total = np.concatenate([[0.0], np.cumsum(gains)])
         return np.where(self.count > 1, (total[self.above + self.tied] - total[self.above]) / self.tied, np.nan)
 
-    @property
-    def single(self) -> int:
-        """Number of choices with a single candidate, which are left out of all means."""
-        return int(np.count_nonzero(self.count <= 1))
-
     def mean(self) -> dict[str, float]:
-        """Average each measure over the choices with two candidates or more.
-
-        >>> four = Candidates(np.array([0, 3, 4]), np.array([1, 2, 3, 5], np.int32))
-        >>> ranks = choice_ranks(np.array([0.5, 0.7, 0.5, 1.0]), four, np.array([3, 5]))
-        >>> ranks.mean()["percentile"], ranks.single
-        (0.25, 1)
-        """
-        if self.single == len(self):
+        """Average each measure over the choices with two candidates or more."""
+        if not np.any(self.count > 1):
             raise WalkError(
                 f"there are {len(self)} choices, none with 2 candidates or more; give choices with several candidates."
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import Estimate, make_columns
-from curiograph.human.motives.weight_results import MotiveWeights
-from curiograph.notebook import render_result
-from curiograph.optional import import_optional
+from curiograph.human.motives.motive_weights import MotiveWeights, list_people
+from curiograph.results import Table, to_plain
 from curiograph.skipped import Skipped
+from curiograph.bootstrap import Estimate, make_columns
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
 COLOR_NAMES = {"uniform": "random", "degree": "max-degree"}
-"""Motives in the color of an agent or of people."""
+"""Motives in the color of an agent."""
 _CHANCE = 0.5  # mean percentile rank of a uniform choice
 _TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
 
@@ -54,8 +53,8 @@ class MotiveFit:
         return self.percentile.high < _CHANCE and self.gain.low <= 0
 
 
-@dataclass(frozen=True, eq=False)
-class Motives(Mapping[str, MotiveFit]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Motives(Table, Mapping[str, MotiveFit]):
     """Motives by name, the one that explains the choices best first.
 
     Examples
@@ -125,25 +124,18 @@ class Motives(Mapping[str, MotiveFit]):
     @property
     def answer(self) -> str:
         """The result in one sentence, and a second one if people clearly oppose a motive."""
-        if not self.opposed:
-            return self._describe_best()
-        names = [f"{name} (percentile {self[name].percentile})" for name in self.opposed]
-        listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-        return f"{self._describe_best()} The choices are clearly opposed to {listed}; chance is {_CHANCE}."
-
-    def _describe_best(self) -> str:
-        first = next(iter(self.values()))
+        first, *others = self.values()
+        choices = f"the {self.choices:,} choices"
+        answer = f"The {first.name} motive explains {choices} best, {first.gain} bits per choice better than chance"
         if first.gain.low <= 0:
-            return f"No motive explains the {self.choices:,} choices better than chance."
-        best = (
-            f"The {first.name} motive explains the {self.choices:,} choices best, {first.gain} bits per choice better "
-            "than chance"
-        )
-        if len(self) == 1:
-            return f"{best}."
-        second = list(self.values())[1]
-        clearly = "" if second.behind.clear else "not clearly "
-        return f"{best} and {clearly}better than {second.name}, by {second.behind}."
+            answer = f"No motive explains {choices} better than chance"
+        elif others:
+            clearly = "" if others[0].behind.clear else "not clearly "
+            answer += f" and {clearly}better than {others[0].name}, by {others[0].behind}"
+        if self.opposed:
+            listed = ", ".join(f"{name} (percentile {self[name].percentile})" for name in self.opposed)
+            answer += f". The choices are clearly opposed to {listed}; chance is {_CHANCE}"
+        return f"{answer}."
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one entry per motive and quantity; bounds of intervals are called `gain_low`, `gain_high` etc."""
@@ -153,8 +145,13 @@ class Motives(Mapping[str, MotiveFit]):
             columns |= make_columns(name, [getattr(fit, name) for fit in fits])
         return columns | {"opposed": [fit.opposed for fit in fits]}
 
-    def list_by_user(self) -> dict[str, list[Any]]:
-        """Return one entry per user, motive and quantity; see `per_user`."""
+    def per_user(self) -> pd.DataFrame:
+        """Return one row per user and motive.
+
+        `gain` is the mean over the choices of the user in bits per choice, with a 95 % interval from Student's t
+        distribution of the mean over these choices; the bounds are NaN for a single choice. `weight` is the posterior
+        probability of the motive given the choices of the user, if all motives are equally probable before.
+        """
         counts = self.user_choices[:, None]
         means = self.user_gains / counts
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -163,61 +160,21 @@ class Motives(Mapping[str, MotiveFit]):
         errors[self.user_choices == 1] = np.nan
         weights = np.exp2(self.user_gains - self.user_gains.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
-
-        def repeat(values: Sequence[Any]) -> list[Any]:
-            return [value for value in values for _ in self]
-
-        return {
-            "user": repeat(self.users),
-            **{name: repeat(values) for name, values in self.user_columns.items()},
-            "motive": list(self) * len(self.users),
-            "choices": repeat(self.user_choices.tolist()),
-            "gain": means.ravel().tolist(),
-            "gain_low": (means - errors).ravel().tolist(),
-            "gain_high": (means + errors).ravel().tolist(),
-            "weight": weights.ravel().tolist(),
-        }
-
-    def per_user(self) -> pd.DataFrame:
-        """Return one row per user and motive as a pandas frame (`pip install curiograph[frame]`).
-
-        `gain` is the mean over the choices of the user in bits per choice, with a 95 % interval from Student's t
-        distribution of the mean over these choices; the bounds are NaN for a single choice. `weight` is the posterior
-        probability of the motive given the choices of the user, if all motives are equally probable before.
-        """
-        return import_optional("pandas", "frame", "Frames").DataFrame(self.list_by_user())
+        return list_people(self, gain=means, gain_low=means - errors, gain_high=means + errors, weight=weights)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, with one entry of `per_user` for each user and motive."""
-        by_user = self.list_by_user()
+        """Return JSON values: the answer, the facts, one row per motive, and one per user and motive."""
         return {
             "answer": self.answer,
-            "opposed": self.opposed,
-            "choices": self.choices,
+            **super().to_dict(),
             "left_out": dict(self.left_out),
-            "skipped": self.skipped.to_dict(),
             "users": len(self.users),
-            "users_with_a_best_motive": int(np.count_nonzero(self.user_choices >= self.min_choices)),
-            "min_choices": self.min_choices,
-            "folds": self.folds,
-            "motives": [{**asdict(fit), "opposed": fit.opposed} for fit in self.values()],
-            "per_user": [dict(zip(by_user, row, strict=True)) for row in zip(*by_user.values(), strict=True)],
-            **({} if self.weights is None else {"weights": self.weights.to_dict()}),
+            "per_user": to_plain(self.per_user().to_dict("records")),
+            "weights": self.weights and self.weights.to_dict(),
         }
 
     def __repr__(self) -> str:
         return f"Motives({self.choices:,} choices by {len(self.users):,} users; best first: {', '.join(self)})"
-
-    def _repr_html_(self) -> str:
-        columns = self.columns()
-        return render_result(repr(self), {name: columns[name] for name in columns if not name.startswith("best_for_")})
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per motive as a pandas frame (`pip install curiograph[frame]`)."""
-        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
     def plot(self) -> Figure:
         """Plot the gain of every motive and its share of users, with 95 % intervals over users."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,21 +11,16 @@ import numpy as np
 from curiograph.arrays import Float32, Float64, Int64
 from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 from curiograph.errors import UnknownNameError
-from curiograph.human.choices.metrics import MEASURES
-from curiograph.human.prediction.components import PAGERANK
-from curiograph.notebook import render_result
-from curiograph.optional import import_optional
+from curiograph.human.choices.choice_ranks import MEASURES
+from curiograph.human.prediction.methods import ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY, MEMORY, PAGERANK
 from curiograph.plotting import COLORS, create_figure
+from curiograph.results import Table, to_plain
 from curiograph.skipped import Skipped
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ALL_WITHOUT_CURIOSITY, ALL_WITH_CURIOSITY = "all but curiosity", "all and curiosity"
-MEMORY = "memory"
-"""Control: walkers that remember their path, as curious walkers do, and choose at random."""
 CANDIDATE_LABELS = {"last": "the out-neighbors of the last node", "all": "all nodes"}
 """Descriptions of the candidate sets."""
 
@@ -45,8 +39,8 @@ class Improvement(Estimate):
         return f"{self.value:+.1%} ± {self.spread:.1%} ({self.low:+.1%} to {self.high:+.1%})"
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome(Mapping[str, Float32]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcome(Table, Mapping[str, Float32]):
     """Results for one candidate set: a mapping from methods to arrays of measures x splits x choices.
 
     The measures are percentile rank, reciprocal rank, hit@10 and NDCG@10; NaN for choices that a split does not test.
@@ -84,12 +78,6 @@ class Outcome(Mapping[str, Float32]):
     def __repr__(self) -> str:
         users = len(np.unique(self.users))
         return f"Outcome(among {self.among}: {len(self.users):,} choices by {users:,} users, {len(self)} methods)"
-
-    def _repr_html_(self) -> str:
-        return render_result(repr(self), {name: self.columns()[name] for name in ("method", *MEASURES)})
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self)
 
     def mean(self, method: str) -> dict[str, float]:
         """Average each measure over the choices of a split, then over splits."""
@@ -168,8 +156,8 @@ class Outcome(Mapping[str, Float32]):
         return ax
 
 
-@dataclass(frozen=True, eq=False)
-class Prediction:
+@dataclass(frozen=True, eq=False, repr=False)
+class Prediction(Table):
     """Results of `predict`: an `Outcome` for each candidate set.
 
     Examples
@@ -187,7 +175,7 @@ class Prediction:
     outcomes: dict[str, Outcome]
     """Results by candidate set."""
     agents: dict[str, str]
-    """Fingerprint of the agent of trained walkers, by reward."""
+    """Name of the agent of trained walkers, by reward."""
     skipped: Skipped = field(default_factory=Skipped)
     """What was dropped when the walks were read and matched with a graph."""
 
@@ -199,37 +187,19 @@ class Prediction:
     def __repr__(self) -> str:
         return f"Prediction({self.name}, {', '.join(map(repr, self.outcomes.values()))})"
 
-    def _repr_html_(self) -> str:
-        columns = self.columns()
-        return render_result(repr(self), {name: columns[name] for name in columns if not name.startswith("r_")})
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self.outcomes)
-
-    @cached_property
-    def _columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[Any]]:
+        """Return one row per candidate set and method."""
         tables = [outcome.columns() for outcome in self.outcomes.values()]
         return {key: [value for table in tables for value in table[key]] for key in tables[0]}
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return one entry per candidate set, method and quantity."""
-        return self._columns
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per candidate set and method as a pandas frame (`pip install curiograph[frame]`)."""
-        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
-
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the results of single choices as plain values."""
-        rows = [dict(zip(self.columns(), row, strict=True)) for row in zip(*self.columns().values(), strict=True)]
+        """Return JSON values: settings, one row per candidate set and method, and what curiosity adds."""
         return {
-            "name": self.name,
+            **super().to_dict(),
             **self.facts,
             "agents": self.agents,
-            "skipped": self.skipped.to_dict(),
-            "methods": rows,
-            "curiosity_adds": {among: asdict(outcome.added) for among, outcome in self.outcomes.items()},
-            "above_memory": {among: asdict(outcome.by_curiosity) for among, outcome in self.outcomes.items()},
+            "curiosity_adds": {among: to_plain(outcome.added) for among, outcome in self.outcomes.items()},
+            "above_memory": {among: to_plain(outcome.by_curiosity) for among, outcome in self.outcomes.items()},
             "fits": {among: dict(outcome.fits) for among, outcome in self.outcomes.items()},
         }
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
+from curiograph.results import Table, to_plain
 from curiograph.bootstrap import Estimate, make_columns
-from curiograph.notebook import render_result
-from curiograph.optional import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from curiograph.human.motives.motive_fits import Motives
 
 MAX_INFLATION = 10.0
 """Variance inflation factor above which a motive is too similar to the others to be distinguished."""
@@ -49,8 +50,8 @@ class MotiveWeight:
         return self.inflation > MAX_INFLATION
 
 
-@dataclass(frozen=True, eq=False)
-class MotiveWeights(Mapping[str, MotiveWeight]):
+@dataclass(frozen=True, eq=False, repr=False)
+class MotiveWeights(Table, Mapping[str, MotiveWeight]):
     """Weights over several motives at once, by the name of the motive.
 
     The probability of a candidate is proportional to exp(sum of weight x score over motives). The weights of a person
@@ -127,74 +128,63 @@ class MotiveWeights(Mapping[str, MotiveWeight]):
         return " ".join([*sentences, *self.remarks])
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return one entry per motive and quantity; bounds of intervals are called `mean_low`, `mean_high` etc."""
+        """Return one row per motive; bounds of intervals are called `mean_low`, `mean_high` etc."""
         weights = list(self.values())
         columns: dict[str, list[Any]] = {"motive": list(self)}
         for name in _ESTIMATES:
             columns |= make_columns(name, [getattr(weight, name) for weight in weights])
-        for name in ("reliability", "inflation", "unit", "collinear"):
-            columns[name] = [getattr(weight, name) for weight in weights]
-        return columns
-
-    def list_by_user(self) -> dict[str, list[Any]]:
-        """Return one entry per user, motive and quantity; see `per_user`."""
-
-        def repeat(values: Sequence[Any]) -> list[Any]:
-            return [value for value in values for _ in self]
-
-        return {
-            "user": repeat(self.users),
-            **{name: repeat(values) for name, values in self.user_columns.items()},
-            "motive": list(self) * len(self.users),
-            "choices": repeat(self.user_choices.tolist()),
-            "weight": self.people.ravel().tolist(),
-            "weight_low": self.people_low.ravel().tolist(),
-            "weight_high": self.people_high.ravel().tolist(),
+        return columns | {
+            name: [getattr(weight, name) for weight in weights]
+            for name in ("reliability", "inflation", "unit", "collinear")
         }
 
     def per_user(self) -> pd.DataFrame:
-        """Return one row per user and motive as a pandas frame (`pip install curiograph[frame]`).
+        """Return one row per user and motive.
 
         `weight` is the posterior mean of the weight of the user, shrunk toward the mean of the population the more the
         fewer choices the user made, with a 95 % interval that includes the uncertainty of the population.
         """
-        return import_optional("pandas", "frame", "Frames").DataFrame(self.list_by_user())
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per motive as a pandas frame (`pip install curiograph[frame]`)."""
-        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
+        return list_people(self, weight=self.people, weight_low=self.people_low, weight_high=self.people_high)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, with one entry of `per_user` for each user and motive."""
-        by_user = self.list_by_user()
+        """Return JSON values: the answer, the facts, one row per motive, and one per user and motive."""
         return {
             "answer": self.answer,
-            "choices": self.choices,
-            "users": len(self.users),
-            "gain": asdict(self.gain),
-            "personal": asdict(self.personal),
+            **super().to_dict(),
+            "gain": to_plain(self.gain),
+            "personal": to_plain(self.personal),
             "left_out": self.left_out,
-            "collinear": self.collinear,
             "remarks": self.remarks,
-            "motives": [{**asdict(weight), "collinear": weight.collinear} for weight in self.values()],
-            "per_user": [dict(zip(by_user, row, strict=True)) for row in zip(*by_user.values(), strict=True)],
+            "per_user": to_plain(self.per_user().to_dict("records")),
         }
 
     def __repr__(self) -> str:
         motives = f"{len(self)} motive{'' if len(self) == 1 else 's'}"
         return f"MotiveWeights({motives}, {self.choices:,} choices by {len(self.users):,} users)"
 
-    def _repr_html_(self) -> str:
-        columns = self.columns()
-        shown = [name for name in columns if name not in ("unit", "collinear") and not name.startswith("alone_")]
-        return render_result(repr(self), {name: columns[name] for name in shown})
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self)
-
     def plot(self) -> Figure:
-        """Plot the weights of the population and of every person, and what each motive adds to the others."""
-        return plot_weights(self.motives, self.people)
+        """Plot weights with 95 % intervals and a dot for each person, and the bits that each motive adds."""
+        from curiograph.human.motives.motive_fits import COLOR_NAMES
+        from curiograph.plotting import COLORS, create_figure, get_color
+
+        figure, (left, right) = create_figure(9.0, 1.4 + 0.5 * len(self), columns=2)
+        shifts = np.random.default_rng(0).uniform(-0.3, 0.3, len(self.people))
+        for row, (name, weight) in enumerate(self.items()):
+            color = get_color(COLOR_NAMES.get(name, name))
+            left.plot(self.people[:, row], row + shifts, ".", color=color, alpha=0.25, markersize=3, markeredgewidth=0)
+            left.plot([weight.mean.low, weight.mean.high], [row, row], color=COLORS["text"], linewidth=2)
+            left.plot(weight.mean.value, row, "D", color=COLORS["text"], markersize=5)
+            right.barh(row, weight.adds.value, color=color)
+            right.plot([weight.adds.low, weight.adds.high], [row, row], color="#555555", linewidth=1.5)
+        left.set_xlabel("weight (one standard deviation of the score)")
+        right.set_xlabel("bits per choice added to all other motives")
+        for ax in (left, right):
+            ax.axvline(0, color="black", linewidth=0.8)
+            ax.set_ylim(len(self) - 0.5, -0.5)
+            ax.spines[["top", "right"]].set_visible(False)
+        left.set_yticks(range(len(self)), list(self))
+        right.set_yticks([])
+        return figure
 
 
 def _compare_bits(bits: Estimate) -> str:
@@ -208,26 +198,12 @@ def _compare_bits(bits: Estimate) -> str:
     return f"{bits} bits better"
 
 
-def plot_weights(motives: Mapping[str, MotiveWeight], people: Float64) -> Figure:
-    """Plot weights with 95 % intervals and a dot for each person, and the bits that each motive adds to the others."""
-    from curiograph.human.motives.results import COLOR_NAMES
-    from curiograph.plotting import COLORS, create_figure, get_color
+def list_people(found: Motives | MotiveWeights, **values: Float64) -> pd.DataFrame:
+    """Return one row per user and motive, with kept columns, the number of choices and values (users x motives)."""
+    import pandas as pd
 
-    figure, (left, right) = create_figure(9.0, 1.4 + 0.5 * len(motives), columns=2)
-    shifts = np.random.default_rng(0).uniform(-0.3, 0.3, len(people))
-    for row, (name, weight) in enumerate(motives.items()):
-        color = get_color(COLOR_NAMES.get(name, name))
-        left.plot(people[:, row], row + shifts, ".", color=color, alpha=0.25, markersize=3, markeredgewidth=0)
-        left.plot([weight.mean.low, weight.mean.high], [row, row], color=COLORS["text"], linewidth=2)
-        left.plot(weight.mean.value, row, "D", color=COLORS["text"], markersize=5)
-        right.barh(row, weight.adds.value, color=color)
-        right.plot([weight.adds.low, weight.adds.high], [row, row], color="#555555", linewidth=1.5)
-    left.set_xlabel("weight (one standard deviation of the score)")
-    right.set_xlabel("bits per choice added to all other motives")
-    for ax in (left, right):
-        ax.axvline(0, color="black", linewidth=0.8)
-        ax.set_ylim(len(motives) - 0.5, -0.5)
-        ax.spines[["top", "right"]].set_visible(False)
-    left.set_yticks(range(len(motives)), list(motives))
-    right.set_yticks([])
-    return figure
+    motives = list(found)
+    people = {"user": found.users, **found.user_columns, "choices": found.user_choices}
+    frame = pd.DataFrame(people).loc[np.repeat(np.arange(len(found.users)), len(motives))].reset_index(drop=True)
+    frame.insert(len(people) - 1, "motive", motives * len(found.users))
+    return frame.assign(**{name: table.ravel() for name, table in values.items()})

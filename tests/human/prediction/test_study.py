@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph.human.prediction.protocol import make_study
+from curiograph.human.prediction.study import make_study
 from curiograph.human.trajectories import Trajectories
 from support import people
 
 
-def test_choices_are_unvisited_candidates(prediction_run):
-    for choices in prediction_run.study.choices.values():
+def test_choices_are_unvisited_candidates(study):
+    for choices in study.choices.values():
         windows, candidates = choices.windows, choices.candidates
         assert np.array_equal(candidates.nodes[choices.chosen], windows.nexts)
         assert not np.any(windows.histories[candidates.walks] == candidates.nodes[:, None])
@@ -49,8 +49,7 @@ def test_edges_join_items_that_graph_users_share(settings, fewest, seed):
         assert sum(a in seen and b in seen for seen in sets) >= fewest
 
 
-def test_groups_of_users_are_disjoint(prediction_run):
-    study = prediction_run.study
+def test_groups_of_users_are_disjoint(study):
     assert not set(study.graph_walks.users.tolist()) & set(study.choice_walks.users.tolist())
     users = study.choices["last"].windows.users
     for number in range(5):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from curiograph.errors import RankerError, WalkError
 from curiograph.exploration.mdp import Candidates
-from curiograph.human.choices.metrics import choice_ranks
+from curiograph.human.choices.choice_ranks import choice_ranks
 
 MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
 
@@ -49,7 +49,6 @@ def test_measures_are_means_over_orders_of_ties(rows, data):
     found = np.array([getattr(ranks, name) for name in MEASURES])
     expected = np.transpose([compute_reference(row, chosen) for row, chosen in zip(rows, nexts, strict=True)])
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    assert ranks.single == sum(len(row) == 1 for row in rows)
 
 
 @given(st.integers(0, 30), st.integers(1, 30), st.integers(0, 30))
@@ -70,7 +69,6 @@ def test_equal_scores_have_percentile_one_half():
 
 def test_single_candidates_are_left_out_of_means():
     ranks = choice_ranks(*flatten([[1.0], [1.0, 0.0]]), np.array([0, 0]))
-    assert (len(ranks), ranks.single) == (2, 1)
     assert ranks.mean() == dict.fromkeys(MEASURES, 1.0)
 
 

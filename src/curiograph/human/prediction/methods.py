@@ -1,0 +1,290 @@
+"""Methods of a prediction: scores of the candidates by every component, and mixtures fitted to training users."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph.arrays import Float32, Float64, Int32
+from curiograph.centrality.history import make_uniform_teleport
+from curiograph.centrality.mixture import normalize_weights
+from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
+from curiograph.graph.graph import Graph
+from curiograph.human.choices.choice_ranks import MEASURES, ChoiceRanks
+from curiograph.human.choices.choice_sets import ChoiceSet
+from curiograph.optional import import_optional
+from curiograph.parallel import IN_PROCESS, Engine
+from curiograph.progress import Progress, no_progress
+
+REWARDS = ("igt", "cpt")
+"""Rewards of the curious walkers."""
+PAGERANK, MEMORY = "pagerank", "memory"
+"""Components without curiosity: PageRank, and walkers that remember their path and choose at random."""
+ALL_WITHOUT_CURIOSITY, ALL_WITH_CURIOSITY = "all but curiosity", "all and curiosity"
+ALPHAS = (0.01, 0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
+"""Values of alpha among which one is fitted."""
+KINDS = ("greedy", "trained")
+"""Kinds of curious walkers: for the exact reward of the next step, or with an agent trained on the graph."""
+Name = TypeVar("Name", bound=str)
+_THEORIES = {"igt": ("igt",), "cpt": ("cpt",), "igt+cpt": ("igt", "cpt")}
+_NOT_CURIOUS = ("degree", "popularity", "markov", "item-knn", PAGERANK, MEMORY)
+_STARTUP_TRIALS = 10  # random trials before the Gaussian process is used
+_PAGERANK_BATCH = 256  # nodes from which PageRank is solved at a time: bounds the memory
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Weights and parameters of a weighted sum of components, fitted to training users."""
+
+    weights: Mapping[str, float]
+    """Weight of each component, up to a common factor."""
+    alpha: float = 0.85
+    """Damping factor of PageRank and of the walkers."""
+    steps: int = 8
+    """Maximum number of steps of walkers between two teleports."""
+    scaled: bool = False
+    """Whether to standardize components among the candidates of each choice; needed unless all are probabilities."""
+
+    @property
+    def unit_weights(self) -> dict[str, float]:
+        """Weights scaled to unit Euclidean norm."""
+        return normalize_weights(self.weights, self.weights)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, with the weights scaled to unit Euclidean norm."""
+        return {"alpha": self.alpha, "steps": self.steps, "scaled": self.scaled, "weights": self.unit_weights}
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Scores of the candidates of a choice set by every component."""
+
+    choices: ChoiceSet
+    """Choices and their candidates."""
+    pagerank: Float32
+    """PageRank, alphas x candidates."""
+    walkers: Mapping[str, Float32]
+    """Probability that the walkers of each component are at a candidate after each step, steps x candidates."""
+    baselines: Mapping[str, Float64]
+    """Scores of the candidates by each count-based baseline."""
+
+    def rows(self, which: NDArray[np.bool_]) -> Components:
+        """Select choices by a mask."""
+        kept = which[self.choices.candidates.walks]
+        return Components(
+            choices=self.choices.rows(which),
+            pagerank=self.pagerank[:, kept],
+            walkers={name: table[:, kept] for name, table in self.walkers.items()},
+            baselines={name: scores[kept] for name, scores in self.baselines.items()},
+        )
+
+    def compute_component(self, name: str, alpha: float, steps: int) -> Float64:
+        """Return the scores of one component; walkers teleport with probability 1 - alpha and after `steps` steps."""
+        if name == PAGERANK:
+            return np.asarray(self.pagerank[ALPHAS.index(alpha)], np.float64)
+        if name in self.baselines:
+            return self.baselines[name]
+        powers = alpha ** np.arange(steps + 1)
+        table = self.walkers[name][:steps]
+        return np.asarray((powers[1:].astype(np.float32) @ table) / powers.sum(), np.float64)
+
+    def compute_spread(self, name: str, alpha: float, steps: int) -> float:
+        """Return the standard deviation of a component among the candidates of a choice, averaged over choices."""
+        return float(self._center(self.compute_component(name, alpha, steps))[1].mean())
+
+    def score_mixture(self, mixture: Mixture) -> Float64:
+        """Return the scores of a mixture."""
+        total = np.zeros(len(self.choices.candidates.nodes))
+        for name, weight in mixture.unit_weights.items():
+            if weight:
+                component = self.compute_component(name, mixture.alpha, mixture.steps)
+                if mixture.scaled:
+                    centered, spreads = self._center(component)
+                    component = centered / np.where(spreads > 0, spreads, 1)[self.choices.candidates.walks]
+                total += weight * component
+        return total
+
+    def rank_choices(self, mixture: Mixture) -> ChoiceRanks:
+        """Rank the chosen nodes by a mixture."""
+        return self.choices.rank(self.score_mixture(mixture))
+
+    def evaluate(self, mixture: Mixture) -> float:
+        """Return the mean percentile rank of the choices under a mixture."""
+        return float(np.nanmean(self.rank_choices(mixture).percentile))
+
+    def _center(self, scores: Float64) -> tuple[Float64, Float64]:
+        """Subtract the mean of each choice; return the centered scores and the standard deviation of each choice."""
+        rows, counts = self.choices.candidates.walks, self.choices.candidates.counts
+        divisor = np.maximum(counts, 1)
+        centered = scores - (np.bincount(rows, scores, len(counts)) / divisor)[rows]
+        return centered, np.sqrt(np.bincount(rows, centered**2, len(counts)) / divisor)
+
+
+# ---- PageRank of the candidates -------------------------------------------------------------------------------------
+
+
+def score_pagerank(
+    choices: Mapping[Name, ChoiceSet], engine: Engine = IN_PROCESS, progress: Progress = no_progress
+) -> dict[Name, Float32]:
+    """Compute the PageRank of all candidates for every alpha; return an array alphas x candidates by choice set.
+
+    The histories of a choice set must have equal lengths, as those of `Trajectories.windows`.
+    """
+    arrays = [(each.windows.histories, each.candidates.offsets, each.candidates.nodes) for each in choices.values()]
+    key = [next(iter(choices.values())).graph, *arrays]
+    results = engine.map(_score_alpha, choices, ALPHAS, name="pagerank", key=key, progress=progress)
+    return {name: np.stack([result[name] for result in results]) for name in choices}
+
+
+def _score_alpha(choices: Mapping[str, ChoiceSet], alpha: float) -> Mapping[str, Any]:
+    """Task function: compute the PageRank of the candidates of all choice sets for one alpha.
+
+    The PageRank of a history is a weighted mean of the PageRanks of its nodes. The weight of a node is the expected
+    number of visits before the first teleport, which is smaller if walks reach dead ends.
+    """
+    starts = np.unique(np.concatenate([each.windows.histories.ravel() for each in choices.values()]))
+    table, flows = solve_from_nodes(next(iter(choices.values())).graph, alpha, starts)
+    scored = {}
+    for name, each in choices.items():
+        candidates, columns = each.candidates, np.searchsorted(starts, each.windows.histories).T
+        total = flows[columns].sum(axis=0)[candidates.walks]
+        scores = np.zeros(len(candidates.nodes), np.float32)
+        for column in columns:
+            rows = column[candidates.walks]
+            scores += table[rows, candidates.nodes] * (flows[rows] / total)
+        scored[name] = scores
+    return scored
+
+
+def solve_from_nodes(graph: Graph, alpha: float, starts: Int32) -> tuple[Float32, Float64]:
+    """Return the PageRank from each of some nodes (starts x nodes), and the weight of each in that of a history."""
+    table = np.empty((len(starts), graph.num_nodes), np.float32)
+    for first in range(0, len(starts), _PAGERANK_BATCH):
+        nodes = starts[first : first + _PAGERANK_BATCH]
+        teleports = [make_uniform_teleport(np.asarray([node], np.int32)) for node in nodes]
+        table[first : first + len(teleports)] = compute_pagerank_rows(graph, alpha, teleports)
+    return table, compute_flow_scales(graph, alpha, table)
+
+
+# ---- fits -----------------------------------------------------------------------------------------------------------
+
+
+def fit_split(shared: tuple[Components, int], task: tuple[NDArray[np.bool_], int]) -> Mapping[str, Any]:
+    """Task function: fit every method to the choices of training users, and rank those of test users.
+
+    Returns `fits` with the mixture of every method, and under the name of each method its measures x test choices.
+    """
+    (components, trials), (is_test, seed) = shared, task
+    import_optional("torch", "predict", "Fitting alpha and weights").set_num_threads(1)
+    fits = fit_methods(components.rows(~is_test), trials, seed)
+    test = components.rows(is_test)
+    measures = {}
+    for method, mixture in fits.items():
+        ranks = test.rank_choices(mixture)
+        measures[method] = np.stack([getattr(ranks, measure) for measure in MEASURES]).astype(np.float32)
+    return {"fits": {method: mixture.to_dict() for method, mixture in fits.items()}, **measures}
+
+
+def fit_methods(training: Components, trials: int, seed: int) -> dict[str, Mixture]:
+    """Fit every method that the components allow: of all kinds of walkers present, and with counts if there are any.
+
+    A mixture starts its search from the best mixtures of fewer components.
+    """
+    kinds = [kind for kind in KINDS if f"{kind} {REWARDS[0]}" in training.walkers]
+    pagerank = fit_mixture(training, [PAGERANK], trials, seed)
+    fits = {name: Mixture({name: 1.0}) for name in training.baselines} | {PAGERANK: pagerank}
+    for theory, rewards in _THEORIES.items():
+        for kind in kinds:
+            curious = [f"{kind} {reward}" for reward in rewards]
+            names = [PAGERANK, *curious]
+            begin = [fits[name] for name in curious] if len(curious) > 1 else _contrast_pagerank(training, names)
+            fits[f"{kind} {theory}"] = fit_mixture(training, names, trials, seed, begin=[pagerank, *begin])
+        fits[theory] = max((fits[f"{kind} {theory}"] for kind in kinds), key=training.evaluate)
+    begin = [pagerank, *_contrast_pagerank(training, [PAGERANK, MEMORY])]
+    fits[MEMORY] = fit_mixture(training, [PAGERANK, MEMORY], trials, seed, begin=begin)
+    if not training.baselines:
+        return fits
+    singles = [Mixture({name: 1.0}, pagerank.alpha, scaled=True) for name in _NOT_CURIOUS]
+    without = fit_mixture(training, _NOT_CURIOUS, 2 * trials, seed, scaled=True, begin=singles)
+    names = [*_NOT_CURIOUS, *(f"{kind} {reward}" for kind in kinds for reward in REWARDS)]
+    begin = [without, *(replace(without, steps=steps) for steps in (2, 3))]
+    fits[ALL_WITHOUT_CURIOSITY] = without
+    fits[ALL_WITH_CURIOSITY] = fit_mixture(training, names, 2 * trials, seed, scaled=True, begin=begin)
+    return fits
+
+
+def _contrast_pagerank(training: Components, names: Sequence[str]) -> list[Mixture]:
+    """Return mixtures of walkers that stay near the history minus PageRank: good starting points of a search."""
+    most = len(training.walkers[names[-1]])
+    settings = dict.fromkeys((alpha, min(steps, most)) for alpha, steps in ((0.8, 2), (0.95, 2), (0.95, 4)))
+    mixtures = []
+    for alpha, steps in settings:
+        spreads = (max(training.compute_spread(name, alpha, steps), 1e-12) for name in names)
+        weights = {name: sign / spread for name, sign, spread in zip(names, (-1, 1), spreads, strict=True)}
+        mixtures.append(Mixture(weights, alpha, steps))
+    return mixtures
+
+
+def fit_mixture(
+    components: Components,
+    names: Sequence[str],
+    trials: int,
+    seed: int,
+    scaled: bool = False,
+    begin: Sequence[Mixture] = (),
+) -> Mixture:
+    """Find the mixture of some components with the largest mean percentile rank.
+
+    Alpha, the steps of walkers and the weights are searched by the Gaussian process of optuna, after all mixtures of
+    `begin`: the result is at least as good on these choices. For PageRank alone every alpha is tried.
+    """
+    if list(names) == [PAGERANK]:
+        return max((Mixture({PAGERANK: 1.0}, alpha) for alpha in ALPHAS), key=components.evaluate)
+    optuna = import_optional("optuna", "predict", "Fitting alpha and weights")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    space = {"alpha": optuna.distributions.IntDistribution(0, len(ALPHAS) - 1)}
+    walker_steps = [len(components.walkers[name]) for name in names if name in components.walkers]
+    if walker_steps:
+        space["steps"] = optuna.distributions.IntDistribution(1, walker_steps[0])
+    if len(names) > 1:
+        space |= {name: optuna.distributions.FloatDistribution(-1, 1) for name in names}
+
+    def get_scale(name: str, alpha: float, steps: int) -> float:
+        """Return the spread of a component: weights are searched in units of it, since spreads differ by orders."""
+        spread = 1.0 if scaled or len(names) == 1 else components.compute_spread(name, alpha, steps)
+        return spread if spread > 0 else 1.0
+
+    def to_mixture(parameters: dict[str, Any]) -> Mixture:
+        alpha, steps = ALPHAS[parameters["alpha"]], int(parameters.get("steps", 1))
+        weights = {name: float(parameters.get(name, 1.0)) for name in names}
+        if not any(weights.values()):
+            weights = {names[0]: 1.0}
+        weights = {name: weight / get_scale(name, alpha, steps) for name, weight in weights.items()}
+        return Mixture(weights=weights, alpha=alpha, steps=steps, scaled=scaled)
+
+    def to_parameters(mixture: Mixture) -> dict[str, Any]:
+        weights = {
+            name: weight * get_scale(name, mixture.alpha, mixture.steps) for name, weight in mixture.weights.items()
+        }
+        largest = max(map(abs, weights.values()))
+        parameters: dict[str, Any] = {name: weights.get(name, 0.0) / largest for name in space}
+        parameters["alpha"] = ALPHAS.index(mixture.alpha)
+        if "steps" in space:
+            parameters["steps"] = min(mixture.steps, space["steps"].high)
+        return parameters
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        sampler = optuna.samplers.GPSampler(seed=seed, n_startup_trials=_STARTUP_TRIALS, deterministic_objective=True)
+        search = optuna.create_study(direction="maximize", sampler=sampler)
+        for mixture in begin:
+            search.enqueue_trial(to_parameters(mixture))
+        for _ in range(max(trials, len(begin))):
+            trial = search.ask(space)
+            search.tell(trial, components.evaluate(to_mixture(trial.params)))
+    return to_mixture(search.best_params)
