@@ -269,7 +269,7 @@ def test_visits_outside_the_graph_are_dropped_and_counted():
     assert growths.users == ["ann", "cem"]
     assert growths.skipped.reasons == {"outside the graph": 3, "empty walks": 1}
     with pytest.raises(cg.WalkError, match="none of the 1 walks"):
-        cg.measure(cycle(4), people.rows([1]))
+        cg.measure(cycle(4), people[[1]])
 
 
 # ---- bad input ------------------------------------------------------------------------------------------------------

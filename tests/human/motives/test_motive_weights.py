@@ -98,7 +98,7 @@ def followers():
     for person in range(40):
         agent = "max-degree" if person % 2 else "min-degree"
         walks = follow_agent(GRAPH, agent, "igt", 0.8, walks=5, seed=person)
-        lists += [walks.labels(number) for number in range(len(walks))]
+        lists += list(walks)
         users += [f"{agent} {person}"] * len(walks)
     return Trajectories.from_walks(lists, users=users, graph=GRAPH)
 
@@ -142,7 +142,7 @@ def test_everything_else_stays_the_same(followers, found):
 
 
 def test_collinear_motives_are_named(followers):
-    some = followers.rows(slice(60))
+    some = followers[:60]
     found = cg.human.hypotheses(GRAPH, some, motives=["degree"], agents=["max-degree"], weights=True).weights
     assert found.collinear == ["degree", "max-degree"]
     assert "nearly collinear" in found.answer
@@ -151,17 +151,17 @@ def test_collinear_motives_are_named(followers):
 
 def test_uniform_alone_has_no_weights(followers):
     with pytest.raises(cg.WalkError, match="no motive distinguishes between the candidates"):
-        cg.human.hypotheses(GRAPH, followers.rows(slice(60)), motives=["uniform"], weights=True)
+        cg.human.hypotheses(GRAPH, followers[:60], motives=["uniform"], weights=True)
 
 
 def test_workers_do_not_change_weights(followers):
-    some, options = followers.rows(slice(100)), {"motives": ["degree", "markov"], "weights": True}
+    some, options = followers[:100], {"motives": ["degree", "markov"], "weights": True}
     one, two = (cg.human.hypotheses(GRAPH, some, engine=cg.Engine(workers=workers), **options) for workers in (1, 2))
     assert one.to_dict() == two.to_dict()
 
 
 def test_weights_need_ten_people(followers):
-    two = followers.rows(slice(10))
+    two = followers[:10]
     with pytest.raises(cg.WalkError, match="by 2 users"):
         cg.human.hypotheses(GRAPH, two, motives=["degree"], weights=True)
 

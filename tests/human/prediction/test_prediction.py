@@ -91,4 +91,4 @@ def test_too_few_users_or_choices_raise():
     with pytest.raises(WalkError, match="end with a choice between neighbors"):
         predict(walks, graph=graph, effort=SMALL)
     with pytest.raises(WalkError, match="1 users"):
-        predict(walks.rows([0]), graph=graph, effort=SMALL)
+        predict(walks[[0]], graph=graph, effort=SMALL)

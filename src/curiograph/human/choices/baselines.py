@@ -9,15 +9,11 @@ from typing import Self
 import numpy as np
 
 from curiograph.arrays import Float64, Int32
-from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
-from curiograph.recommendation.count_rankers import ItemKnn, ItemSimilarity, Markov, Popularity, check_walks
-from curiograph.recommendation.incidence import build_incidence, keep_nearest, multiply_blocks
+from curiograph.recommendation.count_rankers import ItemKnn, Markov, Popularity
 from curiograph.recommendation.ranker import Ranker
-from curiograph.validation import is_number
 
 
 class _Unfitted(Ranker):
@@ -57,42 +53,6 @@ class Degree(_Unfitted):
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return np.bincount(graph.indices, minlength=graph.num_nodes)[candidates.nodes].astype(np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class RP3beta(ItemSimilarity):
-    """Three-step random walks from the user to an item, with a popularity penalty (Paudel et al. 2017).
-
-    From a visited node to one of the walks that contain it, from there to one of its nodes v, both uniformly; divided
-    by n_v^beta, n_v being the number of walks that contain v. Users may take the place of walks.
-
-    >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
-    >>> walks = Trajectories.from_walks([["a", "b"], ["b", "c"]], graph=line)
-    >>> RP3beta.from_walks(line, walks, beta=1).similar.toarray().tolist()
-    [[0.0, 0.25, 0.0], [0.25, 0.0, 0.25], [0.0, 0.25, 0.0]]
-    """
-
-    name: str = "rp3beta"
-    """Name of the ranker."""
-
-    @classmethod
-    def from_walks(
-        cls, graph: Graph, walks: Trajectories, neighbors: int = 100, beta: float = 0.6, *, by_user: bool = False
-    ) -> RP3beta:
-        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbors` most similar nodes.
-
-        If `by_user`, all walks of a user count as one.
-        """
-        if not is_number(beta) or not 0 <= beta < np.inf:
-            raise SettingError(f"beta is {quote_value(beta)}; give the exponent of the popularity penalty, 0 or above.")
-        check_walks(graph, walks)
-        visits = build_incidence(walks, walks.users if by_user else np.arange(len(walks)))
-        visitors = np.maximum(visits.sum(axis=0), 1)
-        to_walks = visits.T.multiply(1 / visitors[:, None]).tocsr()
-        to_nodes = visits.multiply(1 / np.maximum(visits.sum(axis=1), 1)[:, None]).tocsr()
-        penalty = visitors ** -float(beta)
-        rows = ((first, chances.toarray() * penalty) for first, chances in multiply_blocks(to_walks, to_nodes))
-        return cls(keep_nearest(rows, graph.num_nodes, neighbors))
 
 
 BASELINES = (Uniform, Degree, Popularity, Markov, ItemKnn)

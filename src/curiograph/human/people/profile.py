@@ -216,7 +216,7 @@ def cut_walks(walks: Trajectories, nodes: int) -> Trajectories:
     long, first = np.unique(walk, return_index=True)
     kept = np.zeros(len(walks.nodes), bool)
     kept[concatenate_ranges(begins[first], (ends - begins)[first])] = True
-    return walks.select_visits(freeze_array(kept)).rows(long)
+    return walks.select_visits(freeze_array(kept))[long]
 
 
 def number_people(users: Sequence[Hashable]) -> tuple[list[Hashable], Int64]:
