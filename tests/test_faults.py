@@ -1,4 +1,4 @@
-"""Faults of the machine: a full disk, a read-only install, no home, a damaged kernel cache, a clock that jumps."""
+"""Faults of the machine: a full disk, no home, a clock that jumps."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
 
 import curiograph
-from curiograph import kernels
 from curiograph.errors import SettingError
 from curiograph.human.data import load
 
@@ -149,89 +147,6 @@ def test_training_on_a_disk_that_fills_up(tmp_path):
 
 # ---- folders that cannot be written, and none at all -----------------------------------------------------------------
 
-CONVERT = """
-import os, sys
-from pathlib import Path
-folder = Path(sys.argv[1])
-(folder / "g.tsv").write_text("a\\tb\\nb\\tc\\n")
-sys.argv = ["curiograph", "convert", str(folder / "g.tsv"), str(folder / "g.npz")]
-from curiograph.cli.main import main
-main()
-"""
-
-
-def read_only(folder: Path) -> str:
-    return f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder}"
-
-
-@MOUNTING
-@pytest.mark.long
-@pytest.mark.parametrize("writable", [True, False])
-def test_a_read_only_install(tmp_path, writable):
-    """Kernels are kept elsewhere, or compiled in every process, which is message once."""
-    home, work = tmp_path / "home", tmp_path / "work"
-    home.mkdir()
-    work.mkdir()
-    mounts = [read_only(SOURCES / "curiograph"), *([] if writable else [read_only(home)])]
-    for _ in range(2):
-        done = child(CONVERT, work, mount=" && ".join(mounts), HOME=str(home), XDG_CACHE_HOME="")
-        assert done.returncode == 0, done.stderr
-        assert curiograph.read_graph(work / "g.npz").num_edges == 2
-        assert done.stderr.count("cannot write its kernel cache") == (0 if writable else 1), done.stderr
-    assert ("compiling kernels" in done.stderr) is False
-    assert bool(list(home.rglob("*.nbi"))) is writable
-
-
-@pytest.mark.long
-def test_corrupt_kernel_cache_is_rebuilt(tmp_path):
-    for spoil in (lambda data: b"garbage", lambda data: data[: len(data) // 2], lambda data: b""):
-        done = child(CONVERT, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-        assert done.returncode == 0, done.stderr
-        files = [file for file in (tmp_path / "cache").rglob("*.nb?") if file.is_file()]
-        assert files
-        for file in files:
-            file.write_bytes(spoil(file.read_bytes()))
-    done = child(CONVERT, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-    assert done.returncode == 0, done.stderr
-    assert curiograph.read_graph(tmp_path / "g.npz").num_edges == 2
-
-
-class Damaged:
-    """A cache of numba's whose files are garbage, on a disk that is full."""
-
-    cache_path = "cache/kernels"
-    flushed = 0
-
-    def load_overload(self, *what):
-        raise EOFError("Ran out of input")
-
-    def save_overload(self, *what):
-        raise OSError(28, "No space left on device")
-
-    def flush(self):
-        self.flushed += 1
-
-
-def test_corrupt_cache_is_rebuilt_and_a_full_disk_warned_once():
-    kept = Damaged()
-    cache = kernels.jit._Cache(kept)
-    assert cache.load_overload("signature", "context") is None
-    assert kept.flushed == 1
-    kernels.jit._warn_not_writable.cache_clear()
-    with pytest.warns(UserWarning, match="cannot write its kernel cache"):
-        cache.save_overload("signature", "code")
-    with warnings.catch_warnings(action="error"):
-        cache.save_overload("signature", "code")
-    kernels.jit._warn_not_writable.cache_clear()
-
-
-def test_empty_cache_variable_means_unset(monkeypatch, tmp_path):
-    """Kernels would be kept wherever somebody happens to work."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
-    assert kernels.jit.get_cache_folder.__wrapped__().parent == tmp_path / "mine" / "curiograph"
-
 
 def test_user_without_home_folder(monkeypatch, tmp_path, run):
     """No folder called ~ is made; what needs a home says so."""
@@ -239,10 +154,6 @@ def test_user_without_home_folder(monkeypatch, tmp_path, run):
     for name in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "CURIOGRAPH_DATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    kernels.jit._warn_not_writable.cache_clear()
-    with pytest.warns(UserWarning, match="cannot write its kernel cache"):
-        assert kernels.jit.get_cache_folder.__wrapped__() is None
-    kernels.jit._warn_not_writable.cache_clear()
     with pytest.raises(SettingError, match="no home folder"):
         load.get_cache_folder()
     refused = run("explore", "wikispeedia")

@@ -34,8 +34,6 @@ def explore(
     check_out(out, (".json", ".csv", *PICTURES))
     check_out(plot, PICTURES, "--plot")
     check_out(animate, ANIMATIONS, "--animate")
-    if (agent, reward) == ("planner", "igt"):
-        options.compile_kernels(graph, "explore")
     g = options.open_graph(graph, directed)
     label = None if start is None else options.LabelReader(g).label(start)
     checked_later: Any = fallback

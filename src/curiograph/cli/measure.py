@@ -128,8 +128,6 @@ def measure(
         raise SettingError("--group compares groups and --table lists single rows; give one of them.")
     if group is None and steps is not None:
         raise SettingError("--steps is the number of nodes at which groups are compared; give --group COLUMN with it.")
-    if not (no_compressibility or weighted or texts):
-        options.compile_kernels(graph, "measure")
     g = options.open_graph(graph, directed)
     if texts is not None:
         g, weighted = options.read_similarity(texts, g, quiet, lenient=lenient).weigh(g), True

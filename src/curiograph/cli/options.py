@@ -173,14 +173,6 @@ def open_graph(text: str, directed: bool = False) -> Graph:
     return graph
 
 
-def compile_kernels(graph: str, task: str) -> None:
-    """Compile the kernels of a task, and those that read a list of edges, on their first use."""
-    from curiograph.graph.io.edge_list import DELIMITERS
-    from curiograph.kernels.ahead import compile_ahead
-
-    compile_ahead(*(["read"] if Path(graph).suffix.lower() in DELIMITERS else []), task)
-
-
 def _open_dataset_graph(name: str) -> Graph:
     from curiograph.human.data.load import find_dataset, load_dataset
     from curiograph.human.data.registry import ALIASES

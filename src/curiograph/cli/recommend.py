@@ -120,8 +120,6 @@ def recommend(
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
     if histories is None and (any(table.values()) or no_header or lenient):
         raise SettingError("options of tables, such as --user and --lenient, are for --histories FILE.")
-    if (by, igt_agent, cpt_agent) == ("mixture", "greedy", "greedy"):
-        options.compile_kernels(graph, "recommend")
     g = options.open_graph(graph, directed)
     people: Trajectories | None = None
     unknown = check_unknown(unknown or ("error" if histories is None else "skip"))
