@@ -43,9 +43,6 @@ def rank(
     k: options.Count = 10,
     tolerance: Annotated[float, typer.Option(help="Relative standard error to reach for the 20 best scores.")] = 0.05,
     max_walks: Annotated[int, typer.Option(help="Maximum number of walkers.")] = 100_000,
-    remember: Annotated[
-        str, typer.Option(help="What walkers remember: path (since the last teleport), or history as well.")
-    ] = "path",
     fallback: options.Fallback = "frontier",
     user: options.UserColumn = None,
     item: options.ItemColumn = None,
@@ -76,7 +73,6 @@ def rank(
     if agent is None:
         changed = {
             "--p-g": p_g != 0.5,
-            "--remember": remember != "path",
             "--fallback": fallback != "frontier",
             "--tolerance": tolerance != 0.05,
             "--max-walks": max_walks != 100_000,
@@ -101,7 +97,12 @@ def rank(
     if histories is not None:
         people = options.read_histories(histories, g, quiet, lenient=lenient, no_header=no_header, **table)
         labels = [people.labels(number) for number in range(len(people))]
-    weights = None if history_weights is None else options.parse_numbers("--history-weights", history_weights)
+    targets: Any = labels
+    if history_weights is not None:
+        weights = options.parse_numbers("--history-weights", history_weights)
+        if labels is None or len(weights) != len(labels):
+            raise SettingError(f"--history-weights has {len(weights)} numbers; give one for each node of --history.")
+        targets = dict(zip(labels, weights, strict=True))
     columns = ["rank", "node", "score"]
     summary: dict[str, Any]
     with show_progress(quiet) as progress:
@@ -109,25 +110,24 @@ def rank(
         if agent is None:
             from curiograph.centrality.pagerank import pagerank
 
-            eta: Any = pagerank(g, alpha, labels, weights=weights)
+            eta: Any = pagerank(g, alpha, targets)
             summary = {"alpha": alpha, "residual": eta.residual, "iterations": eta.iterations}
             if histories is not None:
                 summary |= {"residual": eta.residual.max().item(), "iterations": eta.iterations.max().item()}
         else:
             from curiograph.centrality.curious_pagerank import curious_pagerank
+            from curiograph.parallel import resolve_engine
 
             settings: Any = {
                 "p_g": p_g,
-                "weights": weights,
                 "reward": reward,
-                "remember": remember,
                 "fallback": fallback,
                 "tolerance": tolerance,
                 "max_walks": max_walks,
                 "seed": seed,
             }
-            parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
-            eta = curious_pagerank(g, agent, alpha, labels, progress=progress, **settings, **parallel)
+            used = resolve_engine(engine, workers, address, run)
+            eta = curious_pagerank(g, agent, alpha, targets, engine=used, progress=progress, **settings)
             summary = {name: getattr(eta, name) for name in ("agent", "alpha", "p_g", "exact", "walks", "paths")}
             summary["converged"] = eta.converged if histories is None else bool(eta.converged.all())
             columns.append("stderr")

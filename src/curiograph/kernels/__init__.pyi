@@ -9,6 +9,7 @@ from . import compressibility as compressibility
 from . import csr as csr
 from . import diversity as diversity
 from . import flexibility as flexibility
+from . import forward_push as forward_push
 from . import greedy_walkers as greedy_walkers
 from . import homology as homology
 from . import jit as jit
@@ -17,12 +18,11 @@ from . import mixtures as mixtures
 from . import nearest_items as nearest_items
 from . import neighborhood as neighborhood
 from . import observation as observation
-from . import pagerank as pagerank
 from . import pagerank_batch as pagerank_batch
+from . import pagerank_single as pagerank_single
 from . import parts as parts
-from . import push as push
 from . import random as random
-from . import rank_transition as rank_transition
+from . import rank_probabilities as rank_probabilities
 from . import rate_distortion as rate_distortion
 from . import resampling as resampling
 from . import rewire as rewire

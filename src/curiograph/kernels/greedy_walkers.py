@@ -14,7 +14,7 @@ from curiograph.kernels.compressibility import allocate_workspace, compute_curve
 from curiograph.kernels.csr import has_edge, reserve, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
-from curiograph.kernels.rank_transition import sum_tail
+from curiograph.kernels.rank_probabilities import sum_tail
 from curiograph.kernels.resampling import branch_walkers
 
 MAX_NODES = 7

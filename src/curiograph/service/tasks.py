@@ -17,7 +17,7 @@ from curiograph.agents.registry import PLANNING_AGENTS
 from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.pagerank import pagerank
 from curiograph.growth.measure import measure
-from curiograph.parallel import Result
+from curiograph.parallel import IN_PROCESS, Result
 from curiograph.recommendation.prepared import CuriousRanker, Part
 from curiograph.service.catalog import check_reward, get_agent
 from curiograph.service.config import Limits
@@ -130,7 +130,7 @@ def rank_nodes(opened: OpenGraph, request: RankRequest, limits: Limits, report: 
             reward=check_reward(request.reward),
             p_g=request.p_g,
             seed=request.seed,
-            workers=1,
+            engine=IN_PROCESS,
         )
     errors = None if request.agent is None else result.stderr
     ranking = [

@@ -177,4 +177,4 @@ def push_scores(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, 
         held += state[slot, HELD]
         low[slot] = state[slot, HELD] + (1 - alpha) * state[slot, WAITING]
         bound[slot] = unit * (state[slot, STRENGTH] if reach is None else reach[nodes[slot]])
-    return nodes[:count].copy(), low, bound, best[:found].copy(), held, waiting, certain, read
+    return nodes[:count].copy(), low, bound, best[:found].copy(), held, waiting, certain
