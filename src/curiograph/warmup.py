@@ -17,7 +17,7 @@ from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
 from curiograph.graph.similarity import Similarity
-from curiograph.graph.toys import grid, library
+from curiograph.graph.toys import cycle, grid, library
 from curiograph.growth.measure import measure
 from curiograph.growth.persistence import measure_persistence
 from curiograph.human.data.cooccurrence import cooccurrence_graph
@@ -45,13 +45,14 @@ def warm_up() -> float:
     returning = Trajectories.from_walks([["music", "physics", "music", "physics"]] * 10, graph=library())
     hypotheses(library(), returning, motives=["degree"], burn_in=1, weights=True, returns=True, workers=1)
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
-    rate_distortion(weighted, pairs="best")
+    rate_distortion(weighted, pairs="fast")
     profile(weighted, [0, 1, 2], measures="edge_weight")
     for graph in (library(), weighted):
         walk_statistics(graph, walks=2, steps=4)
         walk_statistics(graph, "random", walks=2, steps=4)
     rate_distortion(library())
-    measure(library(), ["music", "physics", "chemistry"], pairs="best")
+    rate_distortion(library(), pairs="fast")
+    measure(cycle(101), range(101))
     heavy = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0)])
     rate_distortion(heavy)
     measure(Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5)]), [0, 1, 2], weighted=True)

@@ -43,19 +43,6 @@ def test_measure_names_the_line_of_an_unknown_node(run: Run, links: Path, tmp_pa
     assert "walks.txt, line 2: the graph has no node 'bb'" in done.err
 
 
-def test_pairs_of_clusters(run: Run, tmp_path: Path) -> None:
-    graph = cg.generate("ba", nodes=40, seed=0)
-    cg.write_graph(graph, tmp_path / "g.npz")
-    walk = ",".join(map(str, range(40)))
-    for pairs in ("auto", "stationary"):
-        done = run("measure", str(tmp_path / "g.npz"), "--walk", walk, "--pairs", pairs, "--json")
-        expected = cg.measure(graph, list(range(40)), pairs=pairs).compressibility.tolist()
-        assert json.loads(done.out)["compressibility"] == expected
-    done = run("measure", str(tmp_path / "g.npz"), "--walk", walk, "--pairs", "some")
-    assert done.code == 2
-    assert "pairs is 'some'; the choices are auto, best, all" in done.err
-
-
 # ---- people and groups ----------------------------------------------------------------------------------------------
 
 

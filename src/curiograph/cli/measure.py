@@ -54,13 +54,6 @@ def measure(
     no_compressibility: Annotated[
         bool, typer.Option("--no-compressibility", help="Do not compute compressibility (slow for long walks).")
     ] = False,
-    pairs: Annotated[
-        str,
-        typer.Option(
-            help="Pairs of clusters that compressibility tries at every merge: auto (all up to 100 nodes, then best), "
-            "best, all, edges, joint, joint-self, stationary or single."
-        ),
-    ] = "auto",
     weighted: Annotated[
         bool, typer.Option("--weighted", help="Compute compressibility with the weights of edges.")
     ] = False,
@@ -151,7 +144,6 @@ def measure(
         settings: Any = {
             "max_dim": max_dim,
             "compressibility": not no_compressibility,
-            "pairs": pairs,
             "weighted": weighted,
             "lenient": lenient,
         }

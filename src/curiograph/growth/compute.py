@@ -13,7 +13,6 @@ from curiograph.graph.graph import Graph
 from curiograph.rewards.cct import compute_step_flexibility, count_conformable
 from curiograph.rewards.cpt import compute_step_compressibility, compute_weighted_compressibility
 from curiograph.rewards.igt import GapTracker
-from curiograph.rewards.pairs import FixedPairs
 from curiograph.rewards.topology import compute_persistence
 
 OPEN = -1
@@ -63,7 +62,6 @@ def compute_growth(
     *,
     max_dim: int = 1,
     compressibility: bool = True,
-    pairs: FixedPairs = "auto",
     weighted: bool = False,
 ) -> GrowthArrays:
     """Compute the growth of walks given by the positions of their first visits; walk i is `offsets[i]:offsets[i + 1]`.
@@ -92,9 +90,9 @@ def compute_growth(
     bits = np.full(len(nodes), np.nan)
     if compressibility:
         bits = (
-            compute_weighted_compressibility(graph, nodes, offsets, pairs)
+            compute_weighted_compressibility(graph, nodes, offsets)
             if weighted
-            else compute_step_compressibility(stack, nodes, offsets, pairs)
+            else compute_step_compressibility(stack, nodes, offsets)
         )
     dimension, freedom = compute_step_flexibility(stack, nodes, offsets)
     return GrowthArrays(

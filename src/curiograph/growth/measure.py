@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any, get_args, overload
+from typing import Any, overload
 
 import numpy as np
 
-from curiograph.arrays import Int64
 from curiograph.errors import GraphError, WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph
@@ -28,7 +26,6 @@ from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine,
 from curiograph.parallel.chunks import split_by_size
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
-from curiograph.rewards.pairs import MAX_ALL, FixedPairs, check_pairs
 from curiograph.skipped import OUTSIDE, Skipped
 from curiograph.validation import check_integer
 
@@ -43,7 +40,6 @@ def measure(
     *,
     max_dim: int = ...,
     compressibility: bool = ...,
-    pairs: FixedPairs = ...,
     weighted: bool = ...,
     lenient: bool = ...,
 ) -> Growth: ...
@@ -54,7 +50,6 @@ def measure(
     *,
     max_dim: int = ...,
     compressibility: bool = ...,
-    pairs: FixedPairs = ...,
     weighted: bool = ...,
     lenient: bool = ...,
     engine: EngineName | Engine = ...,
@@ -69,7 +64,6 @@ def measure(
     *,
     max_dim: int = 1,
     compressibility: bool = True,
-    pairs: FixedPairs = "auto",
     weighted: bool = False,
     lenient: bool = False,
     engine: EngineName | Engine = "local",
@@ -92,10 +86,6 @@ def measure(
         Highest dimension of gaps; 2 and above need gudhi.
     compressibility : bool
         Compute compressibility, which takes time proportional to the cube of a walk's length at every step.
-    pairs : {"auto", "best", "all", "edges", "joint", "joint-self", "stationary", "single"}
-        Pairs of clusters that compressibility evaluates at every merge, see `rate_distortion`. By default all pairs up
-        to 100 visited nodes, as the reward `cpt` does, and beyond the best of several heuristics. The curve of a longer
-        walk may therefore rise at 101 nodes, which a warning reports; "best" is one method for the whole curve.
     weighted : bool
         Compute compressibility with the weights of edges, for example similarities, as `cg.compressibility` does for
         the visited subgraph: self-loops have weight 1, and of two directions the larger weight counts. Gaps,
@@ -139,7 +129,6 @@ def measure(
     """
     as_graph(graph)
     max_dim = check_integer("max_dim", max_dim, 1, "give 1 or a higher whole number")
-    check_pairs(pairs, get_args(FixedPairs))
     if weighted and graph.weights is None:
         raise GraphError(
             "the graph has no weights; give a weighted graph, such as Similarity.from_texts(graph).weigh(graph) "
@@ -147,7 +136,6 @@ def measure(
         )
     used_engine = resolve_engine(engine, workers, address, run)
     visits, walkers, is_single = read_visits(graph, walk, lenient)
-    _report_change_of_method(visits.offsets, compressibility, pairs)
     if is_single and run is None:
         grown = compute_growth(
             graph,
@@ -155,11 +143,10 @@ def measure(
             visits.offsets,
             max_dim=max_dim,
             compressibility=compressibility,
-            pairs=pairs,
             weighted=weighted,
         )
         return Growths(graph, grown, walkers)[0]
-    results = run_job(_make_job(graph, visits, max_dim, compressibility, pairs, weighted), used_engine, progress)
+    results = run_job(_make_job(graph, visits, max_dim, compressibility, weighted), used_engine, progress)
     growths = Growths(graph, concatenate_results(visits, results), walkers)
     return growths[0] if is_single else growths
 
@@ -183,17 +170,6 @@ def read_visits(graph: Graph, walk: Any, lenient: bool) -> tuple[Visits, Walkers
             visits = find_visits(graph, [walk] if is_single else walk, lenient=lenient)
         visits, walkers = _drop_empty_walks(visits, _number_walkers(visits), lenient)
     return visits, walkers, is_single
-
-
-def _report_change_of_method(offsets: Int64, compressibility: bool, pairs: FixedPairs) -> None:
-    """Warn if the default takes other pairs of clusters for the end of a walk than for its beginning."""
-    count = int(np.count_nonzero(np.diff(offsets) > MAX_ALL))
-    if compressibility and pairs == "auto" and count:
-        warnings.warn(
-            f"compressibility of {count} walk{'' if count == 1 else 's'} is by pairs='all' up to {MAX_ALL} nodes and "
-            f"by pairs='best' beyond, so the curve may rise at {MAX_ALL + 1} nodes; pairs='best' is one method.",
-            stacklevel=3,
-        )
 
 
 def _list_walkers(walks: RecordedWalks, visits: Visits) -> Walkers:
@@ -265,15 +241,13 @@ def is_walk(graph: Graph, item: Any) -> bool:
 
 STEP_ARRAYS = ("betti", "edges", "bits", "dimension", "freedom")
 """Arrays of `GrowthArrays` that a task computes, with a row per step; part of the key of a stored job."""
-SharedInput = tuple[Graph, Visits, int, bool, FixedPairs]
-"""Input of all tasks of a job: the graph without labels, the visits, `max_dim`, `compressibility` and `pairs`.
+SharedInput = tuple[Graph, Visits, int, bool]
+"""Input of all tasks of a job: the graph without labels, the visits, `max_dim` and `compressibility`.
 
 The graph has weights if they count."""
 
 
-def _make_job(
-    graph: Graph, visits: Visits, max_dim: int, compressibility: bool, pairs: FixedPairs, weighted: bool
-) -> Job:
+def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool, weighted: bool) -> Job:
     lengths = np.diff(visits.offsets).astype(float)
     tasks = list(split_by_size(lengths**3 if compressibility else 100 * lengths, _TASK_COST))
     skeleton = graph.skeleton
@@ -281,14 +255,13 @@ def _make_job(
     return Job(
         name="measure",
         function=measure_task,
-        shared=(Graph(skeleton.indptr, skeleton.indices, weights), visits, max_dim, compressibility, pairs),
+        shared=(Graph(skeleton.indptr, skeleton.indices, weights), visits, max_dim, compressibility),
         tasks=tasks,
         key=lambda: {
             "graph": hash_graph(skeleton),
             "walks": hash_values(visits.nodes, visits.offsets),
             "max_dim": max_dim,
             "compressibility": compressibility,
-            "pairs": pairs,
             "arrays": STEP_ARRAYS,
             **({} if weights is None else {"weights": hash_values(weights)}),
         },
@@ -301,12 +274,10 @@ def _make_job(
 
 def measure_task(shared: SharedInput, task: tuple[int, int]) -> Result:
     """Compute the growth of the walks `task[0]` to `task[1] - 1`."""
-    graph, visits, max_dim, compressibility, pairs = shared
+    graph, visits, max_dim, compressibility = shared
     nodes, offsets = visits.select(*task)
     weighted = graph.weights is not None
-    grown = compute_growth(
-        graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs, weighted=weighted
-    )
+    grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, weighted=weighted)
     return {name: getattr(grown, name) for name in STEP_ARRAYS} | {"gaps": grown.gaps, "walks": len(grown)}
 
 
