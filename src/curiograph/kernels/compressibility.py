@@ -258,7 +258,6 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
     rates = np.empty(most, np.int64)
     merges = np.empty((most, 2), np.int64)
     inner = np.empty((most, most), np.int8)
-    step = np.empty(most, np.int64)
     kept = np.empty(most, np.int64)
     for i in range(offsets.shape[0] - 1):
         begin = offsets[i]
@@ -267,10 +266,7 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
             continue
         walk = sort_walk(nodes[begin:], longest)
         build_adjacency(indptr, indices, walk, inner)
-        for s in range(longest):
-            step[s] = 0
-            while nodes[begin + step[s]] != walk[s]:
-                step[s] += 1
+        step = find_steps(nodes[begin:], walk)
         for length in range(least, longest + 1):
             count = 0
             for s in range(longest):
@@ -292,6 +288,16 @@ def sort_walk(nodes, length):
         out[t] = nodes[t]
     sort_range(out, 0, length)
     return out
+
+
+@inner_kernel
+def find_steps(nodes, walk):
+    """Return the step at which each node of a sorted walk is visited in `nodes`."""
+    step = np.zeros(walk.shape[0], np.int64)
+    for s in range(walk.shape[0]):
+        while nodes[step[s]] != walk[s]:
+            step[s] += 1
+    return step
 
 
 @inner_kernel

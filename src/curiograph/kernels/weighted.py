@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compressibility import sort_walk
+from curiograph.kernels.compressibility import find_steps, sort_walk
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.rate_distortion import compute_curve
 
@@ -45,12 +45,11 @@ def build_weights(indptr, indices, weights, walk):
 
 
 @kernel
-def compute_growth_compressibility(
-    indptr, indices, weights, nodes, offsets, least, most, heuristics, num_pairs, cap, out
-):
+def compute_growth_compressibility(indptr, indices, weights, nodes, offsets, least, most, fast, out):
     """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
 
-    The same as `rate_distortion.compute_growth_compressibility` with weights; self-loops have weight 1.
+    As `rate_distortion.compute_growth_compressibility` with weights; self-loops have weight 1. All pairs are evaluated,
+    or those of the fast heuristic, where rates above the entropy rate count as the entropy rate.
     """
     for i in range(offsets.shape[0] - 1):
         begin = offsets[i]
@@ -59,42 +58,29 @@ def compute_growth_compressibility(
             continue
         walk = sort_walk(nodes[begin:], longest)
         inner = build_weights(indptr, indices, weights, walk)
-        step = np.empty(longest, np.int64)
         for s in range(longest):
             inner[s, s] = 1.0
-            step[s] = 0
-            while nodes[begin + step[s]] != walk[s]:
-                step[s] += 1
-        for length in range(least, longest + 1):
-            kept = np.flatnonzero(step < length)
-            for h in range(heuristics.shape[0]):
-                area = _compute_area(heuristics[h], num_pairs, kept, inner, cap)
-                if h == 0 or area > out[begin + length - 1]:
-                    out[begin + length - 1] = area
-
-
-@inner_kernel
-def _compute_area(heuristic, num_pairs, kept, inner, cap):
-    """Return C = H - mean R of the subgraph on some nodes, in bits."""
-    n = kept.shape[0]
-    w = np.empty((n, n), np.float64)
-    total = 0.0
-    for s in range(n):
-        for t in range(n):
-            w[s, t] = inner[kept[s], kept[t]]
-            total += w[s, t]
-    p = np.zeros(n, np.float64)
-    for s in range(n):
-        for t in range(n):
-            w[s, t] /= total
-            p[s] += w[s, t]
-    rates = np.empty(n, np.float64)
-    compute_curve(heuristic, num_pairs, None, w, None, p, rates, np.empty((n, 2), np.int64))
-    rates[n - 1] = 0.0
-    above = 0.0
-    for k in range(n):
-        above += max(0.0, rates[0] - rates[k]) if cap else rates[0] - rates[k]
-    return above / n
+        step = find_steps(nodes[begin:], walk)
+        for n in range(least, longest + 1):
+            kept = np.flatnonzero(step < n)
+            w = np.empty((n, n))
+            p = np.zeros(n)
+            total = 0.0
+            for s in range(n):
+                for t in range(n):
+                    w[s, t] = inner[kept[s], kept[t]]
+                    total += w[s, t]
+            for s in range(n):
+                for t in range(n):
+                    w[s, t] /= total
+                    p[s] += w[s, t]
+            rates = np.empty(n)
+            compute_curve(fast, None, w, None, p, rates, np.empty((n, 2), np.int64))
+            rates[n - 1] = 0.0
+            above = 0.0
+            for k in range(n):
+                above += max(0.0, rates[0] - rates[k]) if fast else rates[0] - rates[k]
+            out[begin + n - 1] = above / n
 
 
 # ---- persistence ----------------------------------------------------------------------------------------------------

@@ -18,8 +18,6 @@ from curiograph.rewards.base import Tracker
 
 MAX_ALL = 100
 """Number of nodes up to which all pairs of clusters are tried at every merge; beyond, that is often a poor bound."""
-NUM_PAIRS = 100
-"""Number of pairs of largest joint probability that are tried at every merge of a larger graph."""
 _ROUNDING = 1e-12  # bits
 
 
@@ -102,8 +100,7 @@ def _fill_bits(stack: GraphBatch, nodes: Int32, offsets: Int64, least: int, most
     if most <= MAX_ALL:
         kernels.compressibility.compute_growth_compressibility(*walks, *table, bits)
     else:
-        heuristic = freeze_array(np.array([kernels.rate_distortion.JOINT]))
-        kernels.rate_distortion.compute_growth_compressibility(*walks, heuristic, NUM_PAIRS, True, *table, bits)
+        kernels.rate_distortion.compute_growth_compressibility(*walks, *table, bits)
 
 
 def compute_weighted_compressibility(graph: Graph, nodes: Int32, offsets: Int64) -> Float64:
@@ -119,11 +116,8 @@ def compute_weighted_compressibility(graph: Graph, nodes: Int32, offsets: Int64)
     rows = graph.skeleton.indptr, graph.skeleton.indices, freeze_array(graph.skeleton_weights)
     walks = nodes.copy(), freeze_array(offsets)
     longest = int(np.diff(offsets).max(initial=0))
-    pairs = kernels.rate_distortion
-    for heuristic, least, most in ((pairs.ALL, 1, min(MAX_ALL, longest)), (pairs.JOINT, MAX_ALL + 1, longest)):
-        codes = freeze_array(np.array([heuristic]))
-        cap = heuristic == pairs.JOINT
-        kernels.weighted.compute_growth_compressibility(*rows, *walks, least, most, codes, NUM_PAIRS, cap, bits)
+    for fast, least, most in ((False, 1, min(MAX_ALL, longest)), (True, MAX_ALL + 1, longest)):
+        kernels.weighted.compute_growth_compressibility(*rows, *walks, least, most, fast, bits)
     bits[np.abs(bits) < _ROUNDING] = 0.0
     return bits
 

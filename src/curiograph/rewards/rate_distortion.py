@@ -15,7 +15,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError
 from curiograph.graph.graph import Graph, as_graph, require_nodes
 from curiograph.results import Table
-from curiograph.rewards.cpt import MAX_ALL, NUM_PAIRS, build_entropy_table
+from curiograph.rewards.cpt import MAX_ALL, build_entropy_table
 from curiograph.validation import check_choice
 
 if TYPE_CHECKING:
@@ -200,8 +200,7 @@ def _merge(graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, 
         p = w.sum(axis=1, dtype=np.int64)
         unit /= max(int(p.sum()), 1)
     rates, merges = np.empty(size, p.dtype), np.empty((size, 2), np.int64)
-    heuristic = kernels.rate_distortion.ALL if pairs == "all" else kernels.rate_distortion.JOINT
-    kernels.rate_distortion.compute_curve(heuristic, NUM_PAIRS, table, w, transpose, p, rates, merges)
+    kernels.rate_distortion.compute_curve(pairs == "fast", table, w, transpose, p, rates, merges)
     upper: Float64 = rates * unit if table is not None else rates
     upper[-1] = 0.0
     return np.minimum(upper, upper[0]) if pairs == "fast" else upper, merges
