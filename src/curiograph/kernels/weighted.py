@@ -8,26 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.compressibility import find_steps, sort_walk
+from curiograph.kernels.csr import find_slot
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.rate_distortion import compute_curve
-
-
-@inner_kernel
-def find_weight(indptr, indices, weights, u, v):
-    """Return the weight of the edge from u to v, 0 if there is none."""
-    if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
-        u, v = v, u
-    low = indptr[u]
-    high = indptr[u + 1]
-    while low < high:
-        mid = (low + high) >> 1
-        if indices[mid] < v:
-            low = mid + 1
-        else:
-            high = mid
-    if low < indptr[u + 1] and indices[low] == v:
-        return weights[low]
-    return 0.0
 
 
 @kernel
@@ -37,11 +20,10 @@ def build_weights(indptr, indices, weights, walk):
     inner = np.zeros((n, n))
     for s in range(n):
         for t in range(s + 1, n):
-            inner[s, t] = inner[t, s] = find_weight(indptr, indices, weights, walk[s], walk[t])
+            slot = find_slot(indptr, indices, walk[s], walk[t])
+            if slot >= 0:
+                inner[s, t] = inner[t, s] = weights[slot]
     return inner
-
-
-# ---- compressibility ------------------------------------------------------------------------------------------------
 
 
 @kernel
@@ -83,9 +65,6 @@ def compute_growth_compressibility(indptr, indices, weights, nodes, offsets, lea
             out[begin + n - 1] = above / n
 
 
-# ---- persistence ----------------------------------------------------------------------------------------------------
-
-
 @kernel
 def compute_persistence(indptr, indices, weights, nodes, offsets):
     """Return the gaps of the clique complexes of walks whose edges enter in order of decreasing weight.
@@ -114,12 +93,10 @@ def compute_persistence(indptr, indices, weights, nodes, offsets):
                 found = np.concatenate((found, np.empty_like(found)))
                 values = np.concatenate((values, np.empty_like(values)))
             found[filled, 0] = i
-            found[filled, 1:3] = ends[opener]
-            found[filled, 3:] = -1
-            if closer >= 0:
-                found[filled, 3:] = ends[closer]
-            values[filled, 0] = opened
-            values[filled, 1] = closed
+            for side in range(2):
+                found[filled, 1 + side] = ends[opener, side]
+                found[filled, 3 + side] = ends[closer, side] if closer >= 0 else -1
+            values[filled, 0], values[filled, 1] = opened, closed
             filled += 1
     return found[:filled], values[:filled], edge_counts
 
@@ -128,21 +105,16 @@ def compute_persistence(indptr, indices, weights, nodes, offsets):
 def _sort_edges(inner):
     """Return both ends of every edge of positive weight, by decreasing weight; equal weights in order of their ends."""
     n = inner.shape[0]
-    count = 0
-    for s in range(n):
-        for t in range(s + 1, n):
-            count += inner[s, t] > 0.0
-    ends = np.empty((count, 2), np.int32)
-    keys = np.empty(count, np.float64)
+    ends = np.empty((n * (n - 1) // 2, 2), np.int32)
+    keys = np.empty(n * (n - 1) // 2)
     count = 0
     for t in range(n):
         for s in range(t):
             if inner[s, t] > 0.0:
-                ends[count, 0] = s
-                ends[count, 1] = t
+                ends[count, 0], ends[count, 1] = s, t
                 keys[count] = -inner[s, t]
                 count += 1
-    return ends[np.argsort(keys, kind="mergesort")]
+    return ends[np.argsort(keys[:count], kind="mergesort")]
 
 
 @inner_kernel
