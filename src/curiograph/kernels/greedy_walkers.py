@@ -94,11 +94,12 @@ def simulate_walkers(
                     sums[row, candidates[c]] += weight * chances[c]
         if step == steps:
             break
-        if not sampled:
-            if np.count_nonzero(chances) > size * groups:
-                sampled = True
-                bounds = np.arange(groups + 1) * states.shape[0]
-                states, weights = _repeat(states, groups), _repeat(weights, groups)
+        if not sampled and np.count_nonzero(chances) > size * groups:
+            sampled = True
+            bounds = np.empty(groups + 1, np.int64)
+            for g in range(groups + 1):
+                bounds[g] = g * states.shape[0]
+            states, weights = _repeat(states, groups), _repeat(weights, groups)
         wanted = max(1, int(size * alpha ** (1.2 * step))) if sampled else size * groups
         luck = np.empty(bounds.shape[0] - 1, np.float64)
         for g in range(luck.shape[0]):
@@ -285,7 +286,10 @@ def _extend_paths(paths, offsets, candidates, chosen):
                 for t in range(length):
                     extended[number[c], t] = paths[i, t]
                 extended[number[c], length] = candidates[c]
-    return extended, number[chosen]
+    states = np.empty(chosen.shape[0], np.int64)
+    for k in range(chosen.shape[0]):
+        states[k] = number[chosen[k]]
+    return extended, states
 
 
 @inner_kernel
