@@ -1,4 +1,4 @@
-"""The `kernel` decorator: compile lazily, release the GIL, cache machine code between runs.
+"""The decorators of kernels: compile on the first call, release the GIL, cache machine code between runs.
 
 Numba keys its cache by the file that defines a function and misses changes in the kernels that it calls, so the name of
 our cache folder contains a hash of all kernel sources. Compiling takes most of the time of the first use of a command:
@@ -17,6 +17,8 @@ from typing import Any
 
 import numba
 
+_njit: Any = numba.njit
+
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` on its first call; later processes load the machine code from the cache."""
@@ -24,16 +26,16 @@ def kernel(function: Callable[..., Any]) -> Any:
     before = config.CACHE_DIR
     try:
         config.CACHE_DIR = str(get_cache_folder())
-        return numba.njit(cache=True, nogil=True)(function)
+        return _njit(cache=True, nogil=True)(function)
     except RuntimeError:  # there is no home, or neither this folder nor numba's own can be written: do not cache
-        return numba.njit(nogil=True)(function)
+        return _njit(nogil=True)(function)
     finally:
         config.CACHE_DIR = before
 
 
 def inner_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function that only kernels call, whose caches contain it."""
-    return numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    """Compile a function that only kernels call: their cached code contains it, and Python cannot call it."""
+    return _njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 @cache
@@ -42,10 +44,9 @@ def get_cache_folder() -> Path:
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
-    base = os.environ.get("NUMBA_CACHE_DIR")
-    if not base:  # empty means unset
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "curiograph")
-    folder = Path(base, f"kernels-{digest.hexdigest()[:16]}")
+    given = os.environ.get("NUMBA_CACHE_DIR")  # empty means unset
+    base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "curiograph")
+    folder = base / f"kernels-{digest.hexdigest()[:16]}"
     if not folder.exists() and not os.environ.get("CURIOGRAPH_QUIET"):
         print("curiograph: compiling kernels for this machine, once (`curiograph warmup` does all)", file=sys.stderr)
     return folder
