@@ -130,13 +130,7 @@ def pagerank(
 
 
 def compute_pagerank_rows(graph: Graph, alpha: float, teleports: Sequence[Teleport]) -> Float64:
-    """Return the scores for several teleport distributions, one row for each.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> from curiograph.centrality.history import make_teleport
-    >>> compute_pagerank_rows(cycle(4), 0.5, [make_teleport(cycle(4), [0])]).round(4).tolist()
-    [[0.5833, 0.1667, 0.0833, 0.1667]]
-    """
+    """Return the scores for several teleport distributions, one row for each."""
     return _solve_batch(graph, alpha, teleports, TOLERANCE, MAX_ITERATIONS)[0]
 
 
@@ -145,10 +139,6 @@ def compute_flow_scales(graph: Graph, alpha: float, rows: NDArray[Any]) -> Any:
 
     Expected visits, unlike PageRank, are additive over the nodes of a history. They sum to 1 / (1 - alpha), or less if
     walkers reach dead ends.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> compute_flow_scales(cycle(4), 0.5, np.full((1, 4), 0.25)).tolist()
-    [2.0]
     """
     return 1 / (1 - alpha + alpha * rows[:, graph.transition.share == 0].sum(axis=1))
 
