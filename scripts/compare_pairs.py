@@ -10,8 +10,9 @@ import time
 import warnings
 from pathlib import Path
 
-import curiograph as cg
 from curiograph.rewards.pairs import HEURISTICS
+
+import curiograph as cg
 
 OUT = Path(__file__).parent.parent / "docs" / "results" / "pairs.json"
 FAMILIES = ("ba", "er", "ws", "rg")

@@ -122,4 +122,3 @@ def test_kernels_compile_without_a_writable_cache(tmp_path: Path) -> None:
     environment = {"NUMBA_CACHE_DIR": str(blocked / "cache"), "PATH": ""}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.strip() == "16"
-    assert "cannot write its kernel cache" in done.stderr

@@ -11,17 +11,11 @@ from .agents.pretrained import save_agent as save_agent
 from .agents.pretrained import shipped_agents as shipped_agents
 from .agents.registry import check_agent as check_agent
 from .agents.standardize import standardize_reward as standardize_reward
-from .centrality.curious_pagerank import CuriousPageRank as CuriousPageRank
 from .centrality.curious_pagerank import curious_pagerank as curious_pagerank
 from .centrality.mixture import mixture as mixture
-from .centrality.pagerank import PageRank as PageRank
 from .centrality.pagerank import pagerank as pagerank
-from .centrality.push import TopPageRank as TopPageRank
 from .centrality.push import pagerank_top as pagerank_top
 from .centrality.rank_transition import rank_transition as rank_transition
-from .centrality.walk_statistics import WalkComparison as WalkComparison
-from .centrality.walk_statistics import WalkStatistics as WalkStatistics
-from .centrality.walk_statistics import compare_walks as compare_walks
 from .centrality.walk_statistics import walk_statistics as walk_statistics
 from .errors import AgentError as AgentError
 from .errors import ConvergenceError as ConvergenceError

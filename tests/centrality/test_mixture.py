@@ -32,17 +32,14 @@ def test_mixture_of_both_kinds_of_results():
 @pytest.mark.parametrize(
     ("components", "weights", "message"),
     [
-        ({"a": [1.0], "b": [2.0]}, {"a": 0, "b": 0}, "give finite numbers that are not all zero"),
-        ({"a": [1.0]}, {}, "not all zero"),
-        ({"a": [1.0]}, {"a": float("nan")}, "give finite numbers"),
-        ({"a": [1.0]}, {"a": "x"}, "give a number for each component"),
-        ({"a": [1.0]}, {"a": 1, "c": 1}, "there is a weight for 'c'; the components are a"),
-        ({"a": [1.0]}, [1], "the weights are [1]; give numbers by name, as in {'a': 1.0}"),
+        ({"a": [1.0], "b": [2.0]}, {"a": 0, "b": 0}, "'a': 0"),
+        ({"a": [1.0]}, {"a": float("nan")}, "nan"),
+        ({"a": [1.0]}, {"a": "x"}, "'x'"),
+        ({"a": [1.0]}, {"a": 1, "c": 1}, "'c'"),
+        ({"a": [1.0]}, [1], "[1]"),
         ({"a": [1.0], "b": [1.0, 2.0]}, None, "different shapes"),
-        ({"a": ["x"]}, None, "the scores of 'a' are ['x']; give one number per node"),
-        ({"a": [float("nan")]}, None, "the scores of 'a' hold a number that is not finite"),
-        ({}, None, "give scores by name, at least one"),
-        ([1.0], None, "give scores by name"),
+        ({"a": ["x"]}, None, "['x']"),
+        ({}, None, "at least one"),
     ],
 )
 def test_bad_mixtures(components, weights, message):

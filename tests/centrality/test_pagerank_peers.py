@@ -183,13 +183,12 @@ def test_dangling_vectors_agree_with_networkx(case, alpha, data):
 
 def test_mapping_as_history():
     graph = cg.toys.library()
-    weighted = cg.pagerank(graph, history=["music", "logic"], weights=[3, 1]).scores
-    assert np.array_equal(cg.pagerank(graph, history={"music": 3, "logic": 1}).scores, weighted)
+    weighted = cg.pagerank(graph, history={"music": 3, "logic": 1}).scores
+    expected = nx.pagerank(graph.to_networkx(), personalization={"music": 3, "logic": 1}, tol=1e-13, max_iter=1000)
+    np.testing.assert_allclose(weighted, [expected[v] for v in graph.labels], atol=1e-10)
     top = cg.pagerank_top(graph, {"music": 3, "logic": 1}, k=12, tolerance=1e-12)
     exact = weighted[graph.positions(top.nodes)]
     assert np.all((top.scores <= exact + 1e-12) & (exact <= top.scores + top.bound + 1e-12))
-    with pytest.raises(cg.SettingError, match="mapping to weights, and there are weights too"):
-        cg.pagerank(graph, history={"music": 3}, weights=[1])
     with pytest.raises(cg.SettingError, match="all zero"):
         cg.pagerank(graph, dangling={"music": 0})
     with pytest.raises(cg.UnknownNodeError, match="musik"):
@@ -294,8 +293,8 @@ def test_weight_attribute_of_networkx():
     assert cg.Graph.from_networkx(source).weights.tolist() == [9, 9]
     assert cg.Graph.from_networkx(source, weight="clicks").weights.tolist() == [3, 1]
     assert cg.Graph.from_networkx(source, weight=None).weights is None
-    with pytest.raises(cg.GraphError, match="no edge has the attribute 'visits'; the attributes of edges are clicks"):
+    with pytest.raises(cg.GraphError, match="'visits'"):
         cg.Graph.from_networkx(source, weight="visits")
     source.add_edge("b", "c", weight=1)
-    with pytest.raises(cg.GraphError, match="the edge from 'b' to 'c' has no weight but others do"):
+    with pytest.raises(cg.GraphError, match="from 'b' to 'c'"):
         cg.Graph.from_networkx(source, weight="clicks")

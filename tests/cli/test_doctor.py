@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
-from curiograph import kernels
 from curiograph.agents import pretrained
 from curiograph.cli import checks, packages
 from curiograph.cli.checks import DoctorReport
@@ -124,39 +123,6 @@ def test_more_threads_than_cores(monkeypatch):
     checks.check_machine(found)
     assert found.problems[0].startswith("OMP_NUM_THREADS is 64, but 2 cores may be used")
     assert "set OMP_NUM_THREADS=2" in found.problems[0]
-
-
-@pytest.fixture
-def new_cache_folder(monkeypatch):
-    """Look for the folder of compiled kernels again; loaded kernels keep theirs."""
-    assert kernels.csr
-    monkeypatch.setattr(checks, "_compute_toy_values", lambda: (checks._EXPECTED_GAPS, checks._EXPECTED_BITS))
-    kernels.jit.get_cache_folder.cache_clear()
-    yield
-    kernels.jit.get_cache_folder.cache_clear()
-
-
-def test_kernel_cache_that_is_not_writable(monkeypatch, tmp_path, new_cache_folder):
-    (tmp_path / "file").write_text("not a folder")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    found = DoctorReport()
-    checks.check_kernels(found)
-    (problem,) = found.problems
-    assert str(tmp_path / "file") in problem
-    assert "Set NUMBA_CACHE_DIR to a folder you can write" in problem
-    assert found.kernels["folder"] is None
-    assert found.kernels["correct"]
-
-
-def test_empty_kernel_cache_is_a_remark(monkeypatch, tmp_path, new_cache_folder):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("CURIOGRAPH_QUIET", "1")
-    monkeypatch.setattr(kernels.csr, "has_edge", type("Kernel", (), {"stats": type("S", (), {"cache_path": tmp_path})}))
-    found = DoctorReport()
-    checks.check_kernels(found)
-    assert found.kernels["folder"].startswith(str(tmp_path))
-    assert (found.problems, found.kernels["compiled"]) == ([], 0)
-    assert "`curiograph warmup` compiles all of them" in found.remarks[0]
 
 
 def test_kernels_that_are_wrong_or_do_not_run(monkeypatch):

@@ -75,14 +75,13 @@ def test_many_histories_are_ranked_from_a_file(run, tmp_path):
 
 
 BAD = [
-    (["--history-weights", "1"], "give a history too"),
-    (["--history", "a", "--history-weights", "1,2"], "the history has 1 entries but 2 weights"),
-    (["--history", "a", "--history-weights", "-1"], "weights are finite and not negative"),
+    (["--history-weights", "1"], "--history-weights has 1"),
+    (["--history", "a", "--history-weights", "1,2"], "--history-weights has 2"),
+    (["--history", "a", "--history-weights", "-1"], "is -1"),
     (["--history", "a", "--history-weights", "x"], "--history-weights is 'x'; write numbers separated by commas"),
     (["--agent", "gready"], "there is no agent 'gready'"),
     (["--agent", "other.safetensors"], "other.safetensors: "),
     (["--agent", "greedy", "--reward", "joy"], "there is no reward 'joy'"),
-    (["--agent", "greedy", "--remember", "all"], "remember is 'all'"),
     (["--agent", "greedy", "--fallback", "home"], "fallback is 'home'"),
     (["--agent", "greedy", "--tolerance", "0"], "tolerance is 0"),
     (["--agent", "greedy", "--max-walks", "0"], "--max-walks is 0"),
@@ -114,9 +113,7 @@ def test_graph_without_edges_gives_the_history(run, bad_files, monkeypatch):
     assert [(row["node"], row["score"]) for row in ranking] == [("a", 1), ("b", 0)]
 
 
-@pytest.mark.parametrize(
-    "option", [("--p-g", "0.9"), ("--remember", "history"), ("--tolerance", "0.1"), ("--reward", "cpt")]
-)
+@pytest.mark.parametrize("option", [("--p-g", "0.9"), ("--tolerance", "0.1"), ("--reward", "cpt")])
 def test_options_of_curious_pagerank_need_an_agent(run, option):
     done = run("rank", "toy:library", "--history", "music", *option)
     assert (done.code, done.out) == (2, "")

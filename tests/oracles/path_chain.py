@@ -9,10 +9,10 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.rewards.registry import as_reward
 
 
-def compute_scores_by_paths(graph, agent, reward, alpha, history, p_g, *, fallback="frontier", remember="path"):
+def compute_scores_by_paths(graph, agent, reward, alpha, history, p_g, *, fallback="frontier"):
     """Return the long-run share of time at each node."""
     stack, reward = GraphBatch.of([graph]), as_reward(reward)
-    starts = [(*[h for h in history if h != s and remember == "history"], s) for s in history]
+    starts = [(s,) for s in history]
     states, todo, moves = {}, list(starts), {}
     while todo:
         path = todo.pop()

@@ -135,23 +135,6 @@ def test_branches_keep_their_own_dimension():
     assert tracker.dimensions().tolist() == [3, 3]
 
 
-def test_check_reward_accepts_cct_and_sums_with_it():
-    for reward in ("cct", "igt+cct", "igt-0.5*cpt+2*cct"):
-        for graph in (None, library(), complete(6)):
-            cg.check_reward(reward, graph)
-        assert as_reward(reward).name == reward
-
-
-def test_sums_add_the_terms():
-    graph = cg.generate("er", nodes=20, seed=0)
-    both = begin([graph], [range(20)], "igt+2*cct", 6)
-    gaps, moves = (begin([graph], [range(20)], name, 6) for name in ("igt", "cct"))
-    for _ in range(5):
-        assert both.candidate_values.tolist() == (gaps.candidate_values + 2 * moves.candidate_values).tolist()
-        chosen = both.best(both.candidate_values)
-        both, gaps, moves = both.step(chosen), gaps.step(chosen), moves.step(chosen)
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("reward", ["cct", "igt+cct"])
 def test_a_wide_beam_finds_the_best_walk(reward, seed):
@@ -165,16 +148,7 @@ def test_a_wide_beam_finds_the_best_walk(reward, seed):
     assert cg.explore(graph, "beam:2000", reward, start=0, steps=6).total == best
 
 
-def test_walks_with_the_same_nodes_and_last_node_may_differ():
-    graph = cg.Graph.from_edges(K4_WITH_PENDANTS)
-    totals = {
-        tuple(order): make_tracker(graph, graph.positions(order).tolist(), len(order)).values()[0]
-        for order in ([0, 1, 2, 3, 4, 5, 6], [4, 0, 5, 1, 2, 3, 6], [4, 0, 5, 1, 3, 2, 6])
-    }
-    assert len(set(totals.values())) > 1
-
-
-@pytest.mark.parametrize("agent", ["random", "greedy", "beam:8", "planner", "igt-rg", "igt-rg-horizon"])
+@pytest.mark.parametrize("agent", ["random", "greedy", "beam:8", "planner", "igt-rg"])
 def test_every_agent_collects_the_reward(agent):
     walk = cg.explore(library(), agent, "cct", start="music", steps=6, seed=0)
     growth = cg.measure(library(), walk)
@@ -207,24 +181,3 @@ def test_a_walk_restarted_in_a_batch_starts_with_dimension_1():
         batch = batch.step(batch.best(batch.candidate_values))
     batch = batch.restart(np.array([1]), np.array([0]), np.array([3]))
     assert batch.tracker.dimensions().tolist() == [4, 1]
-
-
-def test_curious_pagerank_rankers_and_motives():
-    graph = cg.generate("er", nodes=20, seed=0)
-    scores = cg.curious_pagerank(graph, "greedy", history=[3, 7], reward="cct", seed=0).scores
-    assert scores.sum() == pytest.approx(1)
-    assert cg.recommend(graph, [3, 7], ranker=cg.CuriousRanker("greedy", reward="cct"), k=3)
-    lists = [cg.explore(graph, "greedy", "cct", start=n % 20, steps=8, seed=n).nodes for n in range(60)]
-    found = cg.human.hypotheses(graph, cg.human.Trajectories.from_walks(lists, graph=graph))
-    assert {"igt", "cpt", "cct"} < set(found)
-    assert found["cct"].gain.value > found["igt"].gain.value
-
-
-@pytest.mark.parametrize("agent", ["gnn", "horizon", "planner"])
-def test_agents_can_be_trained(agent, tmp_path):
-    pytest.importorskip("torch")
-    from support.trainings import SETTINGS
-
-    sets = cg.generate_split("er", nodes=14, train=3, val=2, test=1, seed=0)
-    trained = cg.train(sets, "cct", agent=agent, out=tmp_path, train_steps=8, **SETTINGS[agent])
-    assert cg.evaluate(trained, sets.test, "cct", steps=6, episodes=2).mean >= 0

@@ -62,12 +62,6 @@ def test_random_graphs_equal_gudhi():
             assert found == [compute_gudhi_betti(graph, range(14), dim) for dim in range(4)]
 
 
-def test_direction_and_weights_are_ignored():
-    ring = [("a", "b", 0.0), ("c", "b", 2.0), ("c", "d", 1.0), ("a", "d", 5.0)]
-    for directed in (True, False):
-        assert cg.betti(cg.Graph.from_edges(ring, directed=directed)) == 1
-
-
 @pytest.mark.parametrize("dim", [-1, 1.5, "1", None])
 def test_bad_dimension(dim):
     with pytest.raises(cg.SettingError, match="dim is"):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,35 +14,28 @@ from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int32
 from curiograph.centrality.history import Teleport, check_alpha, make_teleports
 from curiograph.centrality.rank_transition import check_p_g
-from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_scores
-from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
-from curiograph.centrality.visits import Visits, combine_visits
+from curiograph.centrality.scores import NodeScores
+from curiograph.centrality.swarm import States, SwarmLimits, SwarmVisits, WalkerPolicy, combine_visits, simulate_swarm
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Fallback, check_fallback
-from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.messages import quote_value
-from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
-from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
-from curiograph.parallel.memory import check_memory
+from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import check_choice, check_integer, check_seed, is_number, resolve_workers
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Memory = Literal["path", "history"]
+from curiograph.validation import check_integer, check_seed, is_number, resolve_workers
 
 _FIRST_SIZE = 256
 """Paths per group of the first simulation; if the error is too large, further simulations follow more."""
 _MAX_PATHS = 1_000_000
 """Maximum number of paths of an exact result."""
+_TOP = 20
+"""Number of highest scores that must reach the tolerance."""
 
 
-@dataclass(frozen=True, eq=False)
-class CuriousPageRank:
+@dataclass(frozen=True, eq=False, repr=False)
+class CuriousPageRank(NodeScores):
     """Curious PageRank of all nodes, with standard errors.
 
     Examples
@@ -53,6 +46,14 @@ class CuriousPageRank:
     ('music', True)
     """
 
+    graph: Graph
+    """Graph of the nodes."""
+    agent: str
+    """Name of the agent."""
+    alpha: float | Float64
+    """Probability to continue instead of teleporting."""
+    p_g: float
+    """Parameter of the rank transition."""
     scores: Float64
     """One number per node, which sum to 1; with axes for histories and alphas in front if several were given."""
     stderr: Float64
@@ -66,40 +67,13 @@ class CuriousPageRank:
     """Number of sampled walkers, including those of simulations that exact ones replaced."""
     paths: int
     """Number of distinct paths that the agent evaluated."""
-    agent: str
-    """Name of the agent."""
-    alpha: float | Float64
-    """Probability to continue instead of teleporting."""
-    p_g: float
-    """Parameter of the rank transition."""
-    graph: Graph = field(repr=False)
-    """Graph of the nodes."""
 
     def __repr__(self) -> str:
         method = "exact" if self.exact else f"{self.walks:,} walks, largest standard error {self.stderr.max():.2g}"
-        return f"CuriousPageRank(by {self.agent}, p_g {self.p_g}, scores of shape {self.scores.shape}, {method})"
+        return f"CuriousPageRank(by {self.agent}, p_g {self.p_g}, scores {self.scores.shape}, {method})"
 
-    def top(self, k: int = 10) -> Any:
-        """Return the `k` best nodes as (label, score), best first; nested lists for several histories or alphas."""
-        return find_top_nodes(self.graph, self.scores, k)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the highest scores with standard errors as bars; for several alphas, as curves over alpha."""
-        return plot_top_scores(self.graph, self.scores, self.stderr, self.alpha, self.agent, ax)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, with scores by label."""
-        return {
-            "agent": self.agent,
-            "alpha": np.asarray(self.alpha).tolist(),
-            "p_g": self.p_g,
-            "converged": np.asarray(self.converged).tolist(),
-            "exact": self.exact,
-            "walks": self.walks,
-            "paths": self.paths,
-            "scores": label_scores(self.graph, self.scores),
-            "stderr": label_scores(self.graph, self.stderr),
-        }
+    def columns(self) -> dict[str, Any]:
+        return super().columns() | {"stderr": self.stderr.ravel()}
 
 
 def curious_pagerank(
@@ -109,19 +83,13 @@ def curious_pagerank(
     history: Any = None,
     *,
     p_g: float = 0.5,
-    weights: Any = None,
     reward: RewardLike = "igt",
-    remember: Memory = "path",
     fallback: Fallback = "frontier",
     tolerance: float = 0.05,
-    top: int = 20,
     max_walks: int = 100_000,
     exact: bool = False,
     seed: int = 0,
     engine: EngineName | Engine = "local",
-    workers: int | None = None,
-    address: str | None = None,
-    run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> CuriousPageRank:
     """Compute PageRank of walkers that remember their path and prefer the candidates that an agent prefers.
@@ -129,7 +97,7 @@ def curious_pagerank(
     With probability `alpha` a walker moves to a candidate by the rank transition. Otherwise, or if no candidate is
     left, it teleports to the history and forgets its path. If there are few paths from the history, all are followed
     and the scores are exact. Otherwise walkers are sampled, in growing numbers, until the standard error of each of the
-    `top` scores is at most `tolerance` times the score.
+    20 highest scores is at most `tolerance` times the score.
 
     Parameters
     ----------
@@ -141,36 +109,26 @@ def curious_pagerank(
     alpha : float or list of float
         Probability to continue instead of teleporting, in [0, 1). Several values share one simulation, which stops when
         the largest has converged.
-    history : list, optional
-        Labels of visited nodes. Default: all nodes. A list of lists is a batch of histories.
+    history : list or mapping, optional
+        Labels of visited nodes, or a mapping from labels to weights for a non-uniform teleport. Default: all nodes. A
+        list of lists is a batch of histories.
     p_g : float
         Parameter in [0, 1]: 0 always takes the agent's best candidate, 1 takes all with equal probability.
-    weights : list, optional
-        One number per entry of the history, for a non-uniform teleport.
     reward : str, Reward or callable
-        Reward for agents that use one, such as greedy and horizon.
-    remember : {"path", "history"}
-        Nodes that count as visited: those since the last teleport, or also the whole history.
+        Reward for agents that use one, such as greedy.
     fallback : {"frontier", "anywhere"}
         Candidates at a dead end, as in `explore`.
     tolerance : float
         Relative standard error to reach. Sampled walks omit late steps with less than 2 % of it of all visits.
-    top : int
-        Number of highest scores that must reach the tolerance.
     max_walks : int
         Maximum number of walkers; if they are not enough, `converged` is False.
     exact : bool
         Follow all paths, up to a million.
     seed : int
         Random seed.
-    engine : {"local", "ray"}
-        Execution backend for a batch of histories: processes of this machine, or a Ray cluster. The result is the same.
-    workers : int, optional
-        Number of parallel histories; for a single history, number of threads. Default: chosen automatically.
-    address : str, optional
-        Address of a Ray cluster. Default: start one on this machine.
-    run : str or Path, optional
-        Folder that keeps finished results, so that an interrupted call resumes.
+    engine : {"local", "ray"} or Engine
+        Where the histories of a batch run; a single history uses the engine's number of workers as threads. The result
+        is the same.
     progress : callable, optional
         Called with a message and the completed share.
 
@@ -187,82 +145,52 @@ def curious_pagerank(
     ('music', True, 1.0)
     """
     require_edges(as_graph(graph))
-    agent, used_engine = as_agent(agent), resolve_engine(engine, workers, address, run)
-    alphas = _check_alphas(alpha)
-    if check_choice("remember", remember, get_args(Memory)) == "history" and history is None:
-        raise SettingError("remember is 'history' but there is no history; give one, or remember the path.")
+    agent, engine = as_agent(agent), as_engine(engine)
+    if np.ndim(alpha) > 1 or np.size(alpha) == 0:
+        raise SettingError(f"alpha is {quote_value(alpha)}; give one number, or a list of them.")
+    listed: Any = alpha if np.ndim(alpha) else [alpha]
+    alphas = np.asarray([check_alpha(each) for each in listed])
     if not is_number(tolerance) or not 0 < tolerance < 1:
         raise SettingError(f"tolerance is {quote_value(tolerance)}; give the relative error to allow, such as 0.05.")
-    teleports, is_batch = make_teleports(graph, history, weights)
-    simulation = _Simulation(
-        policy=WalkerPolicy(
-            stack=GraphBatch.of([graph]),
-            agent=agent,
-            reward=as_reward(reward),
-            p_g=check_p_g(p_g),
-            fallback=check_fallback(fallback),
-            workers=1 if is_batch else resolve_workers(workers),
-        ),
-        alphas=alphas,
-        tolerance=float(tolerance),
-        top=check_integer("top", top, 1, "give the number of scores whose error counts, 1 or more"),
-        max_walks=check_integer("max_walks", max_walks, 1, "give the maximum number of walkers, 1 or more"),
-        exact=exact,
-        remember=remember,
-        seed=check_seed(seed),
+    teleports, is_batch = make_teleports(graph, history)
+    policy = WalkerPolicy(
+        stack=GraphBatch.of([graph]),
+        agent=agent,
+        reward=as_reward(reward),
+        p_g=check_p_g(p_g),
+        fallback=check_fallback(fallback),
+        workers=1 if is_batch else resolve_workers(engine.workers),
     )
-    if is_batch or run is not None:
-        job_engine = used_engine if is_batch else replace(IN_PROCESS, run=used_engine.run)
-        results = _run_batch(simulation, teleports, job_engine, progress)
+    max_walks = check_integer("max_walks", max_walks, 1, "give the maximum number of walkers, 1 or more")
+    simulation = _Simulation(policy, alphas, float(tolerance), max_walks, exact, check_seed(seed))
+    results: list[Mapping[str, Any]]
+    if is_batch or engine.run is not None:
+        settings = [policy.p_g, policy.fallback, alphas, simulation.tolerance, max_walks, exact, seed]
+        key = [graph, agent, policy.reward, *settings]
+        results = engine.map(
+            _Simulation.run, simulation, teleports, name="curious-pagerank", key=key, unit="histories",
+            progress=progress,
+        )  # fmt: skip
     else:
         results = [simulation.run(teleports[0])]
-    shape = (len(results),) * is_batch + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
+    shape = (len(results),) * is_batch + (len(alphas),) * np.ndim(alpha) + (graph.num_nodes,)
     scores, stderr = np.zeros((2, len(results), len(alphas), graph.num_nodes))
     for row, result in enumerate(results):
         scores[row][:, result["nodes"]] = result["scores"]
         stderr[row][:, result["nodes"]] = result["stderr"]
     converged = np.stack([result["converged"] for result in results]).reshape(shape[:-1])
     return CuriousPageRank(
+        graph=graph,
+        agent=agent.name,
+        alpha=alphas if np.ndim(alpha) > 0 else float(alphas[0]),
+        p_g=policy.p_g,
         scores=scores.reshape(shape),
         stderr=stderr.reshape(shape),
         converged=converged if converged.ndim else bool(converged),
         exact=all(result["exact"] for result in results),
         walks=sum(result["walks"] for result in results),
         paths=sum(result["paths"] for result in results),
-        agent=agent.name,
-        alpha=alphas if np.ndim(alpha) > 0 else float(alphas[0]),
-        p_g=simulation.policy.p_g,
-        graph=graph,
     )
-
-
-def _run_batch(
-    simulation: _Simulation, teleports: Sequence[Teleport], engine: Engine, progress: Progress
-) -> list[Result]:
-    """Run a simulation for each of several histories, as tasks of a job."""
-    s, policy = simulation, simulation.policy
-    graph = policy.stack.graphs[0]
-    job = Job(
-        name="curious-pagerank",
-        function=_Simulation.run,
-        shared=simulation,
-        tasks=teleports,
-        key=lambda: {
-            "graph": hash_graph(graph),
-            "agent": fingerprint("agent", policy.agent),
-            "reward": fingerprint("reward", policy.reward),
-            "settings": [policy.p_g, policy.fallback, s.tolerance, s.top, s.max_walks, s.exact],
-            "alphas": s.alphas.tolist(),
-            "remember": s.remember,
-            "seed": s.seed,
-            "histories": [[len(q.nodes), hash_values(q.nodes, q.probabilities, q.visited)] for q in teleports],
-        },
-        describe_task=lambda q: f"the history {quote_value([graph.label(int(v)) for v in q.visited])}",
-        unit="histories",
-        fix="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every node",
-    )
-    check_memory(2 * 8 * len(teleports) * len(simulation.alphas) * graph.num_nodes, job.fix)
-    return run_job(job, engine, progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,13 +200,11 @@ class _Simulation:
     policy: WalkerPolicy
     alphas: Float64
     tolerance: float
-    top: int
     max_walks: int
     exact: bool
-    remember: Memory
     seed: int
 
-    def run(self, teleport: Teleport) -> Result:
+    def run(self, teleport: Teleport) -> dict[str, Any]:
         """Simulate walkers until the error is small enough or `max_walks` is reached.
 
         Return the scores and standard errors, alphas x nodes, of the nodes reached.
@@ -287,31 +213,31 @@ class _Simulation:
         simulation. It is limited to half of the walkers so far: a large error is often that of a node that is among the
         highest by chance.
         """
-        states = make_start_states(teleport.nodes, self.seed, teleport.visited if self.remember == "history" else None)
+        states = make_start_states(teleport.nodes, self.seed)
         seed = np.asarray([self.seed], np.uint64)
         for place, node in enumerate(teleport.nodes):  # errors for different histories are independent
             seed = kernels.random.branch_streams(seed, np.uint64(place), np.asarray([node]))
         largest = float(self.alphas.max())
+        visits: list[SwarmVisits] = []
 
-        def simulate(limits: SwarmLimits, number: int) -> Visits:
-            streams = kernels.random.make_streams(np.uint64(seed[0]), number, SwarmLimits.groups)
-            return simulate_swarm(self.policy, states, teleport.probabilities, limits, streams)
+        def simulate(limits: SwarmLimits) -> None:
+            streams = kernels.random.make_streams(np.uint64(seed[0]), len(visits), SwarmLimits.groups)
+            visits.append(simulate_swarm(self.policy, states, teleport.probabilities, limits, streams))
 
         if self.exact:
-            limits = SwarmLimits(_MAX_PATHS, largest, max_paths=_MAX_PATHS)  # so large that nothing is sampled
-            visits = [simulate(limits, 0)]
+            simulate(SwarmLimits(_MAX_PATHS, largest, max_paths=_MAX_PATHS))  # so large that nothing is sampled
             nodes, scores, stderr = combine_visits(visits, self.alphas)
             converged = np.ones(len(self.alphas), bool)
         else:
-            visits, left, size = [], self.max_walks, _FIRST_SIZE
+            left, size = self.max_walks, _FIRST_SIZE
             while True:
                 size = min(size, max(1, left // SwarmLimits.groups))
-                visits.append(simulate(SwarmLimits(size, largest, tail=self.tolerance / 50), len(visits)))
+                simulate(SwarmLimits(size, largest, tail=self.tolerance / 50))
                 left -= visits[-1].walks
                 # If the last simulation followed all paths, the sampled ones before would only add errors.
                 counted = visits if visits[-1].sampled else visits[-1:]
                 nodes, scores, stderr = combine_visits(counted, self.alphas)
-                excess = self._compute_largest_errors(scores, stderr) / self.tolerance
+                excess = _compute_largest_errors(scores, stderr) / self.tolerance
                 converged = excess <= 1
                 excess_at_largest = float(excess[self.alphas.argmax()])
                 if excess_at_largest <= 1 or left < SwarmLimits.groups:
@@ -327,26 +253,17 @@ class _Simulation:
             "paths": sum(v.paths for v in visits),
         }
 
-    def _compute_largest_errors(self, scores: Float64, stderr: Float64) -> Float64:
-        """Return the largest relative error of the highest scores for each alpha."""
-        top = np.argsort(-scores, axis=1, kind="stable")[:, : self.top]
-        highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
-        relative = np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)
-        return np.asarray(relative.max(axis=1))
+
+def _compute_largest_errors(scores: Float64, stderr: Float64) -> Float64:
+    """Return the largest relative error of the highest scores for each alpha."""
+    top = np.argsort(-scores, axis=1, kind="stable")[:, :_TOP]
+    highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
+    relative = np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)
+    return np.asarray(relative.max(axis=1))
 
 
-def make_start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> States:
-    """Return the start states of walkers, one per node: the node itself, after the other `visited` nodes if given."""
-    streams = kernels.random.branch_streams(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
-    if visited is None:
-        return States(nodes[:, None], streams)
-    rows = [np.append(visited[visited != node], node) for node in nodes]
-    return States(np.asarray(rows, np.int32), streams)
-
-
-def _check_alphas(alpha: Any) -> Float64:
-    """Return one or several alphas as an array."""
-    alphas = alpha if np.ndim(alpha) else [alpha]
-    if np.ndim(alphas) > 1 or len(alphas) == 0:
-        raise SettingError(f"alpha is {quote_value(alpha)}; give one number, or a list of them.")
-    return np.asarray([check_alpha(each) for each in alphas])
+def make_start_states(nodes: Int32, seed: int) -> States:
+    """Return the start states of walkers, one per node."""
+    return States(
+        nodes[:, None], kernels.random.branch_streams(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
+    )

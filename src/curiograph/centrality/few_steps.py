@@ -17,7 +17,7 @@ from curiograph.graph.graph import Graph
 from curiograph.rewards.cpt import build_entropy_table
 
 
-class Visits(NamedTuple):
+class StartVisits(NamedTuple):
     """Expected visits between teleports from one start node, as `kernels.greedy_walkers.simulate_walkers` returns."""
 
     nodes: Int32
@@ -46,37 +46,19 @@ def simulate_few_steps(
     least: float = 0.0,
     fallback: Fallback = "frontier",
     seed: int = 0,
-) -> Iterator[Visits]:
+) -> Iterator[StartVisits]:
     """Yield the expected visits of greedy walkers from each of some positions.
 
-    Parameters
-    ----------
-    graph : Graph
-        Graph on which walkers move.
-    starts : positions
-        Start nodes.
-    reward : int
-        Code of the reward, see `kernels.greedy_walkers`.
-    steps : int
-        Maximum number of steps between two teleports.
-    alpha, p_g : float
-        Weight of a step relative to the one before, and parameter of the rank transition.
-    walks, groups : int
-        Number of walkers from each start, in so many independent groups.
-    tail, least : float
-        Weight of a step below which sampled walkers stop, and smallest number of visits that is returned.
-    fallback : {"frontier", "anywhere"}
-        Candidates at a dead end.
-    seed : int
-        Random seed.
+    `walks` walkers, in `groups` independent groups, take up to `steps` steps from each start; step k has weight
+    alpha^k, and sampled walkers stop when it is below `tail`. Visits below `least` are not returned. `reward` is a code
+    of `kernels.greedy_walkers`.
     """
     table = _get_reward_table(reward, steps + 1)
     entropies, unit = build_entropy_table((steps + 1) ** 2)
     sums, seen = np.zeros((groups + 1, graph.num_nodes)), np.zeros(graph.num_nodes, np.int8)
-    modes = kernels.candidates
-    at_dead_end = modes.FRONTIER if fallback == "frontier" else modes.ANYWHERE
+    at_dead_end = kernels.candidates.FRONTIER if fallback == "frontier" else kernels.candidates.ANYWHERE
     for start in starts:
-        yield Visits(
+        yield StartVisits(
             *kernels.greedy_walkers.simulate_walkers(
                 graph.indptr, graph.indices, graph.skeleton.indptr, graph.skeleton.indices, start, steps, alpha, p_g,
                 -(-walks // groups), groups, tail, at_dead_end, make_group_streams(start, groups, seed), reward,

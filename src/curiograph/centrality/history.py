@@ -50,7 +50,7 @@ def parse_history(graph: Graph, history: Any) -> History:
 
 def parse_histories(graph: Graph, histories: Sequence[Any]) -> list[History]:
     """Return several histories; errors name the number of the bad one."""
-    return _parse_each(histories, lambda history, _: parse_history(graph, history))
+    return _parse_each(histories, lambda history: parse_history(graph, history))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,62 +61,50 @@ class Teleport:
     """Distinct positions of probability above zero, in order of first visit."""
     probabilities: Float64
     """Probabilities of `nodes`, which sum to 1."""
-    visited: Int32
-    """Distinct positions of the whole history, including those of weight zero."""
 
 
-def make_teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
-    """Return q of one history: uniform on its distinct nodes, or proportional to the weights of its entries.
-
-    A mapping contains labels and their weights.
+def make_teleport(graph: Graph, history: Any) -> Teleport:
+    """Return q of one history: uniform on its distinct nodes; a mapping contains labels and their weights.
 
     >>> from curiograph.graph.toys import library
-    >>> make_teleport(library(), ["music", "logic"], weights=[3, 1]).probabilities
-    array([0.75, 0.25])
     >>> make_teleport(library(), {"music": 3, "logic": 1}).probabilities
     array([0.75, 0.25])
     """
-    if isinstance(history, Mapping):
-        if weights is not None:
-            raise SettingError("the history is a mapping to weights, and there are weights too; give one of them.")
-        history, weights = list(history), list(history.values())
-    visits = _locate_nodes(graph, history)
-    place = {node: row for row, node in enumerate(dict.fromkeys(visits))}
-    nodes = np.asarray(list(place), np.int32)
-    if weights is None:
-        return make_uniform_teleport(nodes)
-    total = np.bincount([place[v] for v in visits], _check_weights(weights, len(visits)), len(nodes))
-    kept = total > 0
-    return Teleport(nodes[kept], total[kept] / total.sum(), nodes)
+    if not isinstance(history, Mapping):
+        return make_uniform_teleport(np.asarray(list(dict.fromkeys(_locate_nodes(graph, history))), np.int32))
+    nodes = np.asarray(_locate_nodes(graph, list(history)), np.int32)
+    for label, weight in history.items():
+        if not is_number(weight) or not 0 <= weight < np.inf:
+            raise SettingError(f"the weight of {quote_value(label)} in the history is {quote_value(weight)}; "
+                               "give a finite number that is not negative.")  # fmt: skip
+    weights = np.asarray(list(history.values()), np.float64)
+    if not weights.any():
+        raise SettingError("the weights of the history are all zero; give at least one above zero.")
+    return Teleport(nodes[weights > 0], weights[weights > 0] / weights.sum())
 
 
 def make_uniform_teleport(nodes: Int32) -> Teleport:
     """Return the uniform q on some distinct positions."""
-    return Teleport(nodes, np.full(len(nodes), 1 / len(nodes)), nodes)
+    return Teleport(nodes, np.full(len(nodes), 1 / len(nodes)))
 
 
-def make_teleports(graph: Graph, history: Any, weights: Any) -> tuple[list[Teleport], bool]:
+def make_teleports(graph: Graph, history: Any) -> tuple[list[Teleport], bool]:
     """Return q of one history (uniform on all nodes if it is None) or of each of several, and whether they are several.
 
     Errors in one of several histories name its number.
     """
     if is_history_batch(graph, history):
-        if weights is not None and (not isinstance(weights, Sequence) or len(weights) != len(history)):
-            raise SettingError(f"there are {len(history)} histories; give one list of weights for each of them.")
-        given = [None] * len(history) if weights is None else weights
-        return _parse_each(history, lambda each, number: make_teleport(graph, each, given[number])), True
-    if history is not None:
-        return [make_teleport(graph, history, weights)], False
-    if weights is not None:
-        raise SettingError("there are weights but no history; give a history too, the labels that they belong to.")
-    return [make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))], False
+        return _parse_each(history, lambda each: make_teleport(graph, each)), True
+    if history is None:
+        return [make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))], False
+    return [make_teleport(graph, history)], False
 
 
-def _parse_each(histories: Sequence[Any], parse: Callable[[Any, int], T]) -> list[T]:
+def _parse_each(histories: Sequence[Any], parse: Callable[[Any], T]) -> list[T]:
     parsed = []
     for number, history in enumerate(histories):
         try:
-            parsed.append(parse(history, number))
+            parsed.append(parse(history))
         except (UnknownNodeError, WalkError, SettingError) as error:
             raise type(error)(f"history {number}: {error}") from None
     return parsed
@@ -129,12 +117,12 @@ def is_history_batch(graph: Graph, history: Any) -> bool:
     """
     if isinstance(history, np.ndarray):
         return history.ndim == 2 and len(history) > 0
-    if not isinstance(history, Sequence) or isinstance(history, (str, bytes)) or len(history) == 0:
+    if not isinstance(history, Sequence) or isinstance(history, str | bytes) or len(history) == 0:
         return False
     if hasattr(history, "nodes"):  # a Walk
         return False
     first = history[0]
-    if isinstance(first, (list, np.ndarray, Mapping)) or hasattr(first, "nodes"):
+    if isinstance(first, list | np.ndarray | Mapping) or hasattr(first, "nodes"):
         return True
     if not isinstance(first, tuple) or first in graph:
         return False
@@ -142,12 +130,7 @@ def is_history_batch(graph: Graph, history: Any) -> bool:
 
 
 def check_alpha(alpha: Any) -> float:
-    """Return the probability to continue instead of teleporting, a number in [0, 1).
-
-    >>> check_alpha(1)
-    Traceback (most recent call last):
-    curiograph.errors.SettingError: alpha is 1; give a number from 0 up to, but not including, 1.
-    """
+    """Return the probability to continue instead of teleporting, a number in [0, 1)."""
     if not is_number(alpha) or not 0 <= alpha < 1:
         raise SettingError(f"alpha is {quote_value(alpha)}; give a number from 0 up to, but not including, 1.")
     return float(alpha)
@@ -155,7 +138,7 @@ def check_alpha(alpha: Any) -> float:
 
 def list_labels(name: str, labels: Any, alternative: str = "") -> list[Hashable]:
     """Return node labels as a list of Python values; raise WalkError if they are no list, or an empty one."""
-    if isinstance(labels, (str, bytes)) or not isinstance(labels, (Sequence, np.ndarray)):
+    if isinstance(labels, str | bytes) or not isinstance(labels, Sequence | np.ndarray):
         raise WalkError(f"{name} is {quote_value(labels)}; give a list of node labels{alternative}.")
     if len(labels) == 0:
         raise WalkError(f"{name} is empty; give at least one node label{alternative}.")
@@ -166,21 +149,3 @@ def _locate_nodes(graph: Graph, history: Any) -> list[int]:
     """Return the positions of the nodes of a history, a list of labels or a walk, with repetitions."""
     visits: list[int] = graph.positions(list_labels("the history", getattr(history, "nodes", history))).tolist()
     return visits
-
-
-def _check_weights(weights: Any, count: int) -> Float64:
-    try:
-        given = np.asarray(weights, np.float64)
-    except (TypeError, ValueError):
-        raise SettingError(
-            f"the weights of the history are {quote_value(weights)}; give one number per entry."
-        ) from None
-    if given.shape != (count,):
-        raise SettingError(f"the history has {count} entries but {given.size} weights; give one number per entry.")
-    bad = ~np.isfinite(given) | (given < 0)
-    if np.any(bad):
-        worst = int(np.flatnonzero(bad)[0])
-        raise SettingError(f"weight {worst} of the history is {given[worst]}; weights are finite and not negative.")
-    if not given.sum() > 0:
-        raise SettingError("the weights of the history are all zero; give at least one above zero.")
-    return given

@@ -42,17 +42,12 @@ def mixture(components: Mapping[str, Any], weights: Mapping[str, float] | None =
     """
     if not isinstance(components, Mapping) or not components:
         raise SettingError(f"the components are {quote_value(components)}; give scores by name, at least one.")
-    scores: dict[str, Float64] = {}
-    for name, component in components.items():
-        given = getattr(component, "scores", component)
-        try:
-            scores[name] = np.asarray(given, np.float64)
-        except (TypeError, ValueError):
-            raise SettingError(f"the scores of {name!r} are {quote_value(given)}; give one number per node.") from None
-        if not np.all(np.isfinite(scores[name])):
-            raise SettingError(f"the scores of {name!r} hold a number that is not finite; give one per node.")
-    shapes = {name: each.shape for name, each in scores.items()}
-    if len(set(shapes.values())) > 1:
+    try:
+        scores = {name: np.asarray(getattr(each, "scores", each), np.float64) for name, each in components.items()}
+    except (TypeError, ValueError):
+        raise SettingError(f"the components are {quote_value(components)}; give one number per node.") from None
+    if len({each.shape for each in scores.values()}) > 1:
+        shapes = {name: each.shape for name, each in scores.items()}
         raise SettingError(f"the components have scores of different shapes, {shapes}; give those of one graph.")
     unit = normalize_weights(scores, weights)
     return np.asarray(sum(unit[name] * each for name, each in scores.items()))
@@ -66,9 +61,7 @@ def normalize_weights(names: Iterable[str], weights: Mapping[str, float] | None 
     """
     names = list(names)
     if weights is not None and not isinstance(weights, Mapping):
-        raise SettingError(
-            f"the weights are {quote_value(weights)}; give numbers by name, as in {{{names[0]!r}: 1.0}}."
-        )
+        raise SettingError(f"the weights are {quote_value(weights)}; give numbers by name.")
     given = dict.fromkeys(names, 1.0) if weights is None else dict(weights)
     unknown = [name for name in given if name not in names]
     if unknown:

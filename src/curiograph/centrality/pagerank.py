@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,16 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Float64
 from curiograph.centrality.history import Teleport, check_alpha, make_teleport, make_teleports
-from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_scores
+from curiograph.centrality.scores import NodeScores
 from curiograph.errors import ConvergenceError, SettingError
 from curiograph.graph.graph import Graph, as_graph, require_nodes
 from curiograph.messages import quote_value
 from curiograph.validation import check_integer, is_number, resolve_workers
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 TOLERANCE = 1e-12
 MAX_ITERATIONS = 10_000
 
 _ROUNDING = 1e-15  # scores this close may differ by the order of summation
-_SWEEP_ALPHA = 0.9  # up to this alpha, Gauss-Seidel is as fast as conjugate gradients on most undirected graphs
 _SORTED_ENTRIES = 2_000_000  # up to this size, sorting rows by length pays off; beyond, memory bandwidth dominates
 
 # Batches of histories are solved in single precision, with iterative refinement in double precision.
@@ -38,8 +34,8 @@ _MAX_ROUNDS = 6  # of refinement
 _TINY = 1e-300  # avoids division by zero for columns that are solved
 
 
-@dataclass(frozen=True, eq=False)
-class PageRank:
+@dataclass(frozen=True, eq=False, repr=False)
+class PageRank(NodeScores):
     """PageRank of all nodes for one history, or for several.
 
     Examples
@@ -62,29 +58,10 @@ class PageRank:
     """Number of passes over all edges; an array for several histories."""
 
     def __repr__(self) -> str:
-        return (
-            f"PageRank(alpha {self.alpha}, scores of shape {self.scores.shape}, residual {np.max(self.residual):.1g})"
-        )
+        return f"PageRank(alpha {self.alpha}, scores {self.scores.shape}, residual {np.max(self.residual):.1g})"
 
-    def top(self, k: int = 10) -> Any:
-        """Return the k best nodes as (label, score), best first; a list of such lists for several histories.
-
-        Scores closer than the residual are ties, and ties are in node order.
-        """
-        return find_top_nodes(self.graph, self.scores, k, np.maximum(self.residual, _ROUNDING))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, with scores by label; a list of them for several histories."""
-        return {
-            "alpha": self.alpha,
-            "scores": label_scores(self.graph, self.scores),
-            "residual": np.asarray(self.residual).tolist(),
-            "iterations": np.asarray(self.iterations).tolist(),
-        }
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the highest scores of one history as bars."""
-        return plot_top_scores(self.graph, self.scores, np.zeros_like(self.scores), self.alpha, "", ax)
+    def _get_resolution(self) -> Any:
+        return np.maximum(self.residual, _ROUNDING)
 
 
 def pagerank(
@@ -92,7 +69,6 @@ def pagerank(
     alpha: float = 0.85,
     history: Any = None,
     *,
-    weights: Any = None,
     dangling: Any = None,
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
@@ -112,8 +88,6 @@ def pagerank(
         Labels of visited nodes, the targets of teleports; a mapping from labels to weights for a non-uniform q.
         Default: all nodes. A list of lists or mappings is a batch of histories, which is several times faster than one
         call per history.
-    weights : list, optional
-        One number per entry of the history, for a non-uniform q; one list per history for a batch.
     dangling : list or mapping, optional
         Labels to which walkers at nodes without out-links move, or a mapping from labels to weights. Default: q.
     tolerance : float
@@ -142,26 +116,21 @@ def pagerank(
     alpha = check_alpha(alpha)
     tolerance = check_positive("tolerance", tolerance)
     max_iterations = check_integer("max_iterations", max_iterations, 1, "give 1 or more")
-    teleports, is_batch = make_teleports(graph, history, weights)
+    teleports, is_batch = make_teleports(graph, history)
     if dangling is not None:
         target = make_teleport(graph, dangling)
-        scores, residual, iterations = _solve_dangling(graph, alpha, teleports, target, tolerance, max_iterations)
-        if is_batch:
-            return PageRank(graph, alpha, scores, residual, iterations)
-        return PageRank(graph, alpha, scores[0], float(residual[0]), int(iterations[0]))
+        rows = _solve_dangling(graph, alpha, teleports, target, tolerance, max_iterations)
+    elif is_batch:
+        rows = _solve_batch(graph, alpha, teleports, tolerance, max_iterations)
+    else:
+        return PageRank(graph, alpha, *_solve_one(graph, alpha, teleports[0], tolerance, max_iterations))
     if is_batch:
-        return PageRank(graph, alpha, *_solve_batch(graph, alpha, teleports, tolerance, max_iterations))
-    return PageRank(graph, alpha, *_solve_one(graph, alpha, teleports[0], tolerance, max_iterations))
+        return PageRank(graph, alpha, *rows)
+    return PageRank(graph, alpha, rows[0][0], float(rows[1][0]), int(rows[2][0]))
 
 
 def compute_pagerank_rows(graph: Graph, alpha: float, teleports: Sequence[Teleport]) -> Float64:
-    """Return the scores for several teleport distributions, one row for each.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> from curiograph.centrality.history import make_teleport
-    >>> compute_pagerank_rows(cycle(4), 0.5, [make_teleport(cycle(4), [0])]).round(4).tolist()
-    [[0.5833, 0.1667, 0.0833, 0.1667]]
-    """
+    """Return the scores for several teleport distributions, one row for each."""
     return _solve_batch(graph, alpha, teleports, TOLERANCE, MAX_ITERATIONS)[0]
 
 
@@ -170,27 +139,15 @@ def compute_flow_scales(graph: Graph, alpha: float, rows: NDArray[Any]) -> Any:
 
     Expected visits, unlike PageRank, are additive over the nodes of a history. They sum to 1 / (1 - alpha), or less if
     walkers reach dead ends.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> compute_flow_scales(cycle(4), 0.5, np.full((1, 4), 0.25)).tolist()
-    [2.0]
     """
     return 1 / (1 - alpha + alpha * rows[:, graph.transition.share == 0].sum(axis=1))
 
 
 def check_positive(name: str, value: Any) -> float:
-    """Return a number above zero.
-
-    >>> check_positive("tolerance", 0)
-    Traceback (most recent call last):
-    curiograph.errors.SettingError: tolerance is 0; give a number above zero.
-    """
+    """Return a number above zero."""
     if not is_number(value) or not 0 < value < np.inf:
         raise SettingError(f"{name} is {quote_value(value)}; give a number above zero.")
     return float(value)
-
-
-# ---- one history ----------------------------------------------------------------------------------------------------
 
 
 def _solve_one(
@@ -198,36 +155,24 @@ def _solve_one(
 ) -> tuple[Float64, float, int]:
     """Solve y = q + alpha P^T y with iterative refinement; return normalized scores, residual and iterations."""
     transition = graph.transition
-    small = len(graph.indices) <= _SORTED_ENTRIES
-    # conjugate gradients split rows at the diagonal, which has to be empty
-    use_sweeps = graph.directed or transition.has_loops or (alpha <= _SWEEP_ALPHA and small)
-    sorted_transition = transition.sorted_by_length if use_sweeps and small else None
-    rows, share = transition.rows, transition.share
+    rows, share, order = transition.rows, transition.share, None
     q = np.zeros(graph.num_nodes)
     q[teleport.nodes] = teleport.probabilities
-    if sorted_transition is not None:
-        rows, share, q = sorted_transition.rows, sorted_transition.share, q[sorted_transition.order]
+    if len(graph.indices) <= _SORTED_ENTRIES:
+        rows, share, order = transition.sorted_by_length
+        q = q[order]
     y, shortfall = np.zeros(len(q)), q
     iterations, best, relative_tolerance = 0, np.inf, tolerance
     while True:
-        left = max_iterations - iterations
-        if use_sweeps:
-            change, taken = kernels.pagerank.solve_gauss_seidel(
-                *rows, share, alpha, shortfall, relative_tolerance, max(1.0, y.sum()), left
-            )
-        else:
-            # Walks on an undirected graph have no dead ends, except those that start at an isolated node.
-            total = max(1.0, y.sum(), shortfall[transition.strength > 0].sum() / (1 - alpha))
-            absolute_tolerance = relative_tolerance * total / (1 + alpha)  # the solver may exceed it by 1 + alpha
-            change, taken = kernels.pagerank.solve_conjugate_gradient(
-                *rows, transition.middle, share, transition.strength, alpha, shortfall, absolute_tolerance, left
-            )
+        change, taken = kernels.pagerank_single.solve_gauss_seidel(
+            *rows, share, alpha, shortfall, relative_tolerance, max(1.0, y.sum()), max_iterations - iterations
+        )
         relative_tolerance *= 0.1
         y += change
         iterations += taken
         scores = np.maximum(y, 0.0)  # rounding errors may be negative
         scores /= scores.sum()
-        residual = float(kernels.pagerank.compute_definition_residual(*rows, share, alpha, q, scores))
+        residual = float(kernels.pagerank_single.compute_definition_residual(*rows, share, alpha, q, scores))
         if residual <= tolerance:
             break
         if iterations >= max_iterations or not residual < 0.5 * best:  # out of iterations, or at machine precision
@@ -236,22 +181,14 @@ def _solve_one(
                 f"iterations, not {tolerance:.2g}; raise max_iterations or tolerance, or lower alpha."
             )
         best = residual
-        shortfall = np.empty(len(q))
-        kernels.pagerank.compute_residual(*rows, share, alpha, q, y, shortfall)
-    if sorted_transition is None:
-        return scores, residual, iterations
-    unsorted = np.empty_like(scores)
-    unsorted[sorted_transition.order] = scores
-    return unsorted, residual, iterations
+        shortfall = kernels.pagerank_single.compute_residual(*rows, share, alpha, q, y)
+    if order is not None:
+        scores[order] = scores.copy()
+    return scores, residual, iterations
 
 
 def _solve_dangling(
-    graph: Graph,
-    alpha: float,
-    teleports: Sequence[Teleport],
-    dangling: Teleport,
-    tolerance: float,
-    max_iterations: int,
+    graph: Graph, alpha: float, teleports: Sequence[Teleport], dangling: Teleport, tolerance: float, max_iterations: int
 ) -> tuple[Float64, Float64, NDArray[np.int64]]:
     """Solve for walkers that move from nodes without out-links to the distribution d (`dangling`) instead of to q.
 
@@ -267,9 +204,6 @@ def _solve_dangling(
     return scores / scores.sum(axis=1, keepdims=True), solved[1][:-1] + solved[1][-1], solved[2][:-1] + solved[2][-1]
 
 
-# ---- batches of histories -------------------------------------------------------------------------------------------
-
-
 class _Workspace:
     """Arrays, nodes x histories, that consecutive blocks reuse, since allocation takes time."""
 
@@ -277,7 +211,7 @@ class _Workspace:
         shape = (graph.num_nodes, columns)
         self.q, self.y, self.scratch, self.shortfall = (np.zeros(shape) for _ in range(4))
         self.scaled, self.change, self.flow = (np.zeros(shape, np.float32) for _ in range(3))
-        self.recent = [np.zeros((kernels.pagerank.WINDOW, *shape), np.float32) for _ in range(2)]
+        self.recent = [np.zeros((kernels.pagerank_single.WINDOW, *shape), np.float32) for _ in range(2)]
 
 
 def _solve_batch(

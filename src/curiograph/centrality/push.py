@@ -11,15 +11,15 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.history import Teleport, check_alpha, make_teleport
 from curiograph.centrality.pagerank import check_positive
 from curiograph.graph.graph import Graph, as_graph, require_nodes
-from curiograph.messages import quote_value
+from curiograph.results import Table
 from curiograph.validation import check_integer
 
 TOLERANCE = 1e-4
 MAX_EDGES = 50_000
 
 
-@dataclass(frozen=True, eq=False)
-class TopPageRank:
+@dataclass(frozen=True, eq=False, repr=False)
+class TopPageRank(Table):
     """Top nodes for a history; every exact score is between `scores` and `scores + bound`.
 
     Examples
@@ -30,8 +30,6 @@ class TopPageRank:
     (['music', 'mathematics', 'physics'], True)
     """
 
-    graph: Graph
-    """Graph of the nodes."""
     alpha: float
     """Probability to follow a link instead of teleporting."""
     nodes: list[Hashable]
@@ -45,23 +43,8 @@ class TopPageRank:
     touched: int
     """Number of nodes examined."""
 
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    def __repr__(self) -> str:
-        best = ", ".join(quote_value(node) for node in self.nodes[:3])
-        return f"TopPageRank({len(self)} nodes: {best}{', ...' if len(self) > 3 else ''}; certain: {self.certain})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "alpha": self.alpha,
-            "nodes": list(self.nodes),
-            "scores": self.scores.tolist(),
-            "bound": self.bound.tolist(),
-            "certain": self.certain,
-            "touched": self.touched,
-        }
+    def columns(self) -> dict[str, Any]:
+        return {"node": self.nodes, "score": self.scores, "bound": self.bound}
 
 
 class PushResult(NamedTuple):
@@ -85,7 +68,6 @@ def pagerank_top(
     k: int = 10,
     alpha: float = 0.85,
     *,
-    weights: Any = None,
     tolerance: float = TOLERANCE,
     max_edges: int = MAX_EDGES,
 ) -> TopPageRank:
@@ -105,8 +87,6 @@ def pagerank_top(
         Number of nodes to find.
     alpha : float
         Probability to follow a link instead of teleporting, in [0, 1).
-    weights : list, optional
-        One number per entry of the history, for a non-uniform teleport.
     tolerance : float
         Relative precision of the scores at which the search stops.
     max_edges : int
@@ -127,23 +107,14 @@ def pagerank_top(
     require_nodes(graph)
     k = check_integer("k", k, 1, "ask for 1 node or more")
     alpha = check_alpha(alpha)
-    result = push_scores(
-        graph,
-        make_teleport(graph, history, weights),
-        alpha,
-        min(k, graph.num_nodes),
-        tolerance=check_positive("tolerance", tolerance),
-        max_edges=check_integer("max_edges", max_edges, 1, "give 1 or more"),
+    tolerance = check_positive("tolerance", tolerance)
+    max_edges = check_integer("max_edges", max_edges, 1, "give 1 or more")
+    teleport = make_teleport(graph, history)
+    nodes, scores, bound, best, certain = push_scores(
+        graph, teleport, alpha, min(k, graph.num_nodes), tolerance=tolerance, max_edges=max_edges
     )
-    return TopPageRank(
-        graph=graph,
-        alpha=alpha,
-        nodes=[graph.names[int(v)] for v in result.nodes[result.best]],
-        scores=result.scores[result.best],
-        bound=result.bound[result.best],
-        certain=result.certain,
-        touched=len(result.nodes),
-    )
+    labels = [graph.names[int(v)] for v in nodes[best]]
+    return TopPageRank(alpha, labels, scores[best], bound[best], certain, len(nodes))
 
 
 def push_scores(
@@ -155,18 +126,12 @@ def push_scores(
     tolerance: float = TOLERANCE,
     max_edges: int = MAX_EDGES,
 ) -> PushResult:
-    """Return scores of the nodes around a history with bounds; stop as `pagerank_top` does.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> result = push_scores(cycle(5), make_teleport(cycle(5), [0]), 0.5, 1)
-    >>> result.nodes[result.best].tolist(), result.certain
-    ([0], True)
-    """
+    """Return scores of the nodes around a history with bounds; stop as `pagerank_top` does."""
     transition = graph.transition
     indptr, indices, weights = transition.out_rows
     strengths = None if weights is None else transition.strength
     max_probability = transition.max_in_probability if graph.directed else None
-    nodes, low, width, best, held, waiting, certain, _ = kernels.push.push_scores(
+    nodes, low, width, best, held, waiting, certain = kernels.forward_push.push_scores(
         indptr, indices, weights, strengths, max_probability, transition.hubs, alpha,
         teleport.nodes, teleport.probabilities, k, tolerance, max_edges,
     )  # fmt: skip

@@ -10,20 +10,18 @@ from curiograph import kernels
 from curiograph.arrays import Float64
 from curiograph.errors import SettingError
 from curiograph.messages import quote_value
-from curiograph.validation import check_seed, is_number
+from curiograph.validation import is_number
 
 
-def rank_transition(scores: Any, p_g: float, *, seed: int | None = None) -> Float64:
+def rank_transition(scores: Any, p_g: float) -> Float64:
     """Return the probability of every candidate: (1 - p_g) p_g^(rank - 1) / (1 - p_g^candidates).
 
     Parameters
     ----------
     scores : array_like
-        One score per candidate; the highest has rank 1.
+        One score per candidate; the highest has rank 1. Ties share the mean of the probabilities of their ranks.
     p_g : float
         Parameter in [0, 1]: 0 always takes the best candidate, 1 takes all with equal probability.
-    seed : int, optional
-        Seed of a random order of tied candidates. Default: the expectation over all orders.
 
     Returns
     -------
@@ -37,33 +35,21 @@ def rank_transition(scores: Any, p_g: float, *, seed: int | None = None) -> Floa
     array([0.143, 0.571, 0.286])
     >>> cg.rank_transition([1.0, 1.0, 0.0], p_g=0.0)
     array([0.5, 0.5, 0. ])
-    >>> cg.rank_transition([1.0, 1.0, 0.0], p_g=0.0, seed=3)
-    array([1., 0., 0.])
     """
     try:
         values = np.asarray(scores, np.float64)
     except (TypeError, ValueError):
-        raise SettingError(f"the scores are {quote_value(scores)}; give one number per candidate.") from None
+        values = np.asarray(np.nan)
     if values.ndim != 1 or np.any(np.isnan(values)):
         raise SettingError(f"the scores are {quote_value(scores)}; give one number per candidate, none of them NaN.")
-    if seed is not None:
-        tie_order = np.random.default_rng(check_seed(seed)).permutation(len(values))
-        order = np.lexsort((tie_order, values))
-        values = np.empty(len(values))
-        values[order] = np.arange(len(values))
-    probabilities: Float64 = kernels.rank_transition.compute_probabilities(
+    probabilities: Float64 = kernels.rank_probabilities.compute_probabilities(
         np.array([0, len(values)]), values, check_p_g(p_g)
     )
     return probabilities
 
 
 def check_p_g(p_g: Any) -> float:
-    """Return p_g, a number in [0, 1].
-
-    >>> check_p_g(1.5)
-    Traceback (most recent call last):
-    curiograph.errors.SettingError: p_g is 1.5; give a number from 0 (always the best) to 1 (all equally likely).
-    """
+    """Return p_g, a number in [0, 1]."""
     if not is_number(p_g) or not 0 <= p_g <= 1:
         raise SettingError(
             f"p_g is {quote_value(p_g)}; give a number from 0 (always the best) to 1 (all equally likely)."

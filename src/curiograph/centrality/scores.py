@@ -1,4 +1,4 @@
-"""Presentation of node scores: top nodes, scores by label, plots."""
+"""`NodeScores`: the base class of scores over the nodes of a graph."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from curiograph.arrays import Float64
 from curiograph.errors import SettingError
 from curiograph.graph.graph import Graph
+from curiograph.results import Table
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
@@ -17,54 +18,60 @@ if TYPE_CHECKING:
 _NUM_PLOTTED = 10
 
 
-def find_top_nodes(graph: Graph, scores: Float64, k: int, resolution: Any = 0.0) -> Any:
-    """Return the `k` nodes with the highest scores as (label, score), best first, ties in node order.
+class NodeScores(Table):
+    """Scores of all nodes, with axes for several histories and several alphas in front; a row per score."""
 
-    Scores that are equal after rounding to a multiple of `resolution` are ties. For several rows of scores, return a
-    list of such lists.
+    graph: Graph
+    alpha: Any
+    scores: Float64
 
-    >>> from curiograph.graph.toys import cycle
-    >>> find_top_nodes(cycle(4), np.array([0.1, 0.4, 0.4, 0.1]), 2)
-    [(1, 0.4), (2, 0.4)]
-    """
-    k = check_integer("k", k, 1, "ask for 1 node or more")
-    if scores.ndim > 1:
-        resolutions = np.broadcast_to(resolution, len(scores))
-        return [find_top_nodes(graph, row, k, each) for row, each in zip(scores, resolutions, strict=True)]
-    order = np.argsort(-np.round(scores / resolution) if resolution else -scores, kind="stable")[:k]
-    return [(graph.label(int(v)), float(scores[v])) for v in order]
+    def columns(self) -> dict[str, Any]:
+        axes: dict[str, Any] = {}
+        if self.scores.ndim > 1 + np.ndim(self.alpha):
+            axes["history"] = range(len(self.scores))
+        if np.ndim(self.alpha):
+            axes["alpha"] = self.alpha
+        axes["node"] = self.graph.labels
+        places = np.indices(self.scores.shape).reshape(self.scores.ndim, -1).tolist()
+        rows = {name: [values[i] for i in each] for (name, values), each in zip(axes.items(), places, strict=True)}
+        return rows | {"score": self.scores.ravel()}
 
+    def top(self, k: int = 10) -> Any:
+        """Return the `k` best nodes as (label, score), best first, ties in node order; nested lists for several rows.
 
-def label_scores(graph: Graph, scores: Float64) -> Any:
-    """Return scores by label as a dict; a list of dicts for several rows of scores.
+        Scores that differ by no more than the precision of the result are ties.
+        """
+        k = check_integer("k", k, 1, "ask for 1 node or more")
+        resolution = np.broadcast_to(self._get_resolution(), self.scores.shape[:-1])
+        found = [self._find_top(self.scores[row], k, float(resolution[row])) for row in np.ndindex(resolution.shape)]
+        for size in resolution.shape[:0:-1]:
+            found = [found[first : first + size] for first in range(0, len(found), size)]
+        return found if resolution.ndim else found[0]
 
-    >>> from curiograph.graph.toys import complete
-    >>> label_scores(complete(2), np.array([[0.5, 0.5], [1.0, 0.0]]))
-    [{0: 0.5, 1: 0.5}, {0: 1.0, 1: 0.0}]
-    """
-    if scores.ndim > 1:
-        return [label_scores(graph, row) for row in scores]
-    return dict(zip(graph.labels, scores.tolist(), strict=True))
+    def _get_resolution(self) -> Any:
+        return 0.0
 
+    def _find_top(self, scores: Float64, k: int, resolution: float) -> Any:
+        order = np.argsort(-np.round(scores / resolution) if resolution else -scores, kind="stable")[:k]
+        return [(self.graph.label(int(v)), float(scores[v])) for v in order]
 
-def plot_top_scores(graph: Graph, scores: Float64, errors: Float64, alpha: Any, agent: str, ax: Axes | None) -> Axes:
-    """Plot the ten highest scores as bars; for several alphas, the ten highest at the last one as curves over alpha.
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the ten highest scores as bars, with standard errors; for several alphas, as curves over alpha."""
+        from curiograph.plotting import plot_curves, plot_ranking
 
-    `agent` is the name of the agent that biased the walkers, empty for plain PageRank.
-    """
-    from curiograph.plotting import plot_curves, plot_ranking
-
-    if scores.ndim > 1 + np.ndim(alpha):
-        raise SettingError(f"the result has scores of {len(scores)} histories; compute one history to plot it.")
-    best = np.argsort(-np.atleast_2d(scores)[-1], kind="stable")[:_NUM_PLOTTED]
-    labels = [str(graph.label(int(v))) for v in best]
-    title = f"PageRank walked by {agent}" if agent else "PageRank"
-    if np.ndim(alpha) == 0:
-        ax = plot_ranking(labels, scores[best], errors[best], agent or "pagerank", ax)
-        ax.set_title(f"{title}, alpha {alpha:g}", fontsize=10)
+        if self.scores.ndim > 1 + np.ndim(self.alpha):
+            raise SettingError(f"the result has scores of {len(self.scores)} histories; compute one to plot it.")
+        agent = getattr(self, "agent", "")
+        best = np.argsort(-np.atleast_2d(self.scores)[-1], kind="stable")[:_NUM_PLOTTED]
+        labels = [str(self.graph.label(int(v))) for v in best]
+        scores = self.scores[..., best]
+        errors = self.stderr[..., best] if hasattr(self, "stderr") else np.zeros_like(scores)
+        if np.ndim(self.alpha) == 0:
+            ax = plot_ranking(labels, scores, errors, agent or "pagerank", ax)
+        else:
+            ax = plot_curves(np.asarray(self.alpha), labels, scores, errors, ax)
+            ax.set_xlabel("alpha")
+            ax.set_ylabel("score")
+        title = f"PageRank walked by {agent}" if agent else "PageRank"
+        ax.set_title(title if np.ndim(self.alpha) else f"{title}, alpha {self.alpha:g}", fontsize=10)
         return ax
-    ax = plot_curves(np.asarray(alpha), labels, scores[:, best], errors[:, best], ax)
-    ax.set_xlabel("alpha")
-    ax.set_ylabel("score")
-    ax.set_title(title, fontsize=10)
-    return ax

@@ -7,8 +7,10 @@ exceed its size are walkers sampled. The visit probabilities do not depend on al
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,6 @@ from curiograph import kernels
 from curiograph.agents.base import Agent, score_candidates
 from curiograph.agents.layers import limit_blas_threads
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.centrality.visits import Visits
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Candidates, Exploration, Fallback, Streams
 from curiograph.graph.batch import GraphBatch
@@ -60,22 +61,16 @@ class Transitions:
     candidates: Candidates
     probabilities: Float64
 
-    def to_matrix(self, num_nodes: int) -> Any:
-        """Return a sparse array, states x nodes."""
-        c = self.candidates
-        return scipy.sparse.csr_array((self.probabilities, c.nodes, c.offsets), shape=(len(c.offsets) - 1, num_nodes))
-
     def apply(self, walkers: Any, num_nodes: int) -> Any:
         """Multiply walkers (groups x states) by the transition matrix; return a sparse array, groups x nodes.
 
         Sparse products take time and memory for every column, so only candidates have one.
         """
-        c = self.candidates
-        nodes, columns = np.unique(c.nodes, return_inverse=True)
-        matrix = scipy.sparse.csr_array(
-            (self.probabilities, columns, c.offsets), shape=(len(c.offsets) - 1, len(nodes))
+        nodes, columns = np.unique(self.candidates.nodes, return_inverse=True)
+        offsets = self.candidates.offsets
+        product = walkers @ scipy.sparse.csr_array(
+            (self.probabilities, columns, offsets), (len(offsets) - 1, len(nodes))
         )
-        product = walkers @ matrix
         shape = (product.shape[0], num_nodes)
         return scipy.sparse.csr_array((product.data, nodes[product.indices], product.indptr), shape)
 
@@ -123,9 +118,8 @@ class WalkerPolicy:
         )
         scores = score_candidates(self.agent, exploration)
         candidates = exploration.candidates
-        return Transitions(
-            candidates, kernels.rank_transition.compute_probabilities(candidates.offsets, scores, self.p_g)
-        )
+        probabilities = kernels.rank_probabilities.compute_probabilities(candidates.offsets, scores, self.p_g)
+        return Transitions(candidates, probabilities)
 
 
 @dataclass(frozen=True)
@@ -159,14 +153,6 @@ class SwarmLimits:
         """
         return max(1, int(self.size * self.alpha ** (1.2 * step))) if sampled else self.size * self.groups
 
-    def check_paths(self, paths: int) -> None:
-        """Raise SettingError if there are too many paths."""
-        if self.max_paths is not None and paths > self.max_paths:
-            raise SettingError(
-                f"there are more than {self.max_paths:,} paths, too many to follow them all; "
-                "leave exact=True out, and walkers will be sampled."
-            )
-
 
 @dataclass(frozen=True, eq=False)
 class Swarm:
@@ -180,43 +166,30 @@ class Swarm:
     sampled: bool = False
     """Whether walkers were sampled instead of following all paths."""
 
-    def to_matrix(self, num_states: int) -> Any:
-        """Return a sparse array, groups x states."""
-        return scipy.sparse.csr_array(
-            (self.weights, self.states, self.bounds), shape=(len(self.bounds) - 1, num_states)
-        )
-
     def advance(
         self, transitions: Transitions, limits: SwarmLimits, step: int, streams: Streams
     ) -> tuple[Swarm, Int64]:
         """Return the swarm one step later, and the candidates (indices in `transitions`) of its new states."""
+        swarm = self
         if not self.sampled and np.count_nonzero(transitions.probabilities) > limits.count_walkers(step, False):
-            return self._split_into_groups(limits.groups).advance(transitions, limits, step, streams)
-        groups = len(self.bounds) - 1
-        draws = kernels.random.draw_uniforms(
+            groups, count = limits.groups, len(self.states)  # independent groups, which are sampled from here on
+            copies = np.tile(self.states, groups), np.tile(self.weights, groups)
+            swarm = Swarm(np.arange(groups + 1) * count, *copies, sampled=True)
+        groups = len(swarm.bounds) - 1
+        luck = kernels.random.draw_uniforms(
             streams[:groups], np.full(groups, step, np.uint64), np.zeros(groups, np.uint64)
         )
         bounds, chosen, weights = kernels.resampling.branch_walkers(
-            self.bounds,
-            self.states,
-            self.weights,
-            transitions.candidates.offsets,
-            transitions.probabilities,
-            limits.count_walkers(step, self.sampled),
-            draws,
-        )
+            swarm.bounds, swarm.states, swarm.weights, transitions.candidates.offsets, transitions.probabilities,
+            limits.count_walkers(step, swarm.sampled), luck,
+        )  # fmt: skip
         reached, states = np.unique(chosen, return_inverse=True)
-        return Swarm(bounds, states, weights, self.sampled), reached
-
-    def _split_into_groups(self, groups: int) -> Swarm:
-        """Copy the walkers into independent groups, which are sampled from here on."""
-        count = len(self.states)
-        return Swarm(np.arange(groups + 1) * count, np.tile(self.states, groups), np.tile(self.weights, groups), True)
+        return Swarm(bounds, states, weights, swarm.sampled), reached
 
 
 def simulate_swarm(
     policy: WalkerPolicy, starts: States, probabilities: Float64, limits: SwarmLimits, streams: Streams
-) -> Visits:
+) -> SwarmVisits:
     """Simulate a swarm from `starts`, taken with probabilities `probabilities`.
 
     Once there are more paths than `limits` allows, it splits into `limits.groups` groups with one of `streams` each.
@@ -225,9 +198,14 @@ def simulate_swarm(
     first = starts.nodes[:, -1]
     transitions = Transitions(Candidates(np.array([0, len(first)]), first), probabilities)
     swarm = Swarm(np.array([0, 1]), np.zeros(1, np.int64), np.ones(1))  # one walker, about to move to a start
-    steps, paths, states = [transitions.to_matrix(num_nodes)], 0, None
+    steps: list[Any] = [scipy.sparse.csr_array((probabilities, first, [0, len(first)]), (1, num_nodes))]
+    paths, states = 0, None
     while limits.is_relevant(len(steps), swarm.sampled):
-        limits.check_paths(paths + int(np.count_nonzero(transitions.probabilities)))
+        if limits.max_paths is not None and paths + np.count_nonzero(transitions.probabilities) > limits.max_paths:
+            raise SettingError(
+                f"there are more than {limits.max_paths:,} paths, too many to follow them all; "
+                "leave exact=True out, and walkers will be sampled."
+            )
         swarm, reached = swarm.advance(transitions, limits, len(steps) - 1, streams)
         if len(reached) == 0:
             break
@@ -235,5 +213,84 @@ def simulate_swarm(
         states = starts.rows(reached) if states is None else states.extend(c.walks[reached], c.nodes[reached])
         paths += len(reached)
         transitions = policy.compute_transitions(states)
-        steps.append(transitions.apply(swarm.to_matrix(len(reached)), num_nodes))
-    return Visits(steps, limits.size, paths, swarm.sampled)
+        shape = (len(swarm.bounds) - 1, len(reached))
+        walkers = scipy.sparse.csr_array((swarm.weights, swarm.states, swarm.bounds), shape)
+        steps.append(transitions.apply(walkers, num_nodes))
+    return SwarmVisits(steps, limits.size, paths, swarm.sampled)
+
+
+@dataclass(frozen=True, eq=False)
+class SwarmVisits:
+    """Probabilities to be at each node, by step since the last teleport, from independent swarms ("groups")."""
+
+    steps: Sequence[Any]
+    """Sparse array of each step: groups x nodes, or 1 x nodes while all groups agree. Step 0 is q."""
+    size: int
+    """Maximum number of walkers per group; if there are more paths, walkers are sampled."""
+    paths: int
+    """Number of distinct paths that the agent evaluated."""
+    sampled: bool
+    """Whether walkers were sampled; otherwise the probabilities of all steps are exact."""
+
+    @property
+    def groups(self) -> int:
+        """Number of independent swarms; 1 if nothing was sampled."""
+        return int(max(step.shape[0] for step in self.steps))
+
+    @property
+    def walks(self) -> int:
+        """Number of sampled walkers; 0 if all paths were followed."""
+        return self.groups * self.size if self.sampled else 0
+
+    @cached_property
+    def touched(self) -> Int64:
+        """Positions of all nodes reached."""
+        return np.unique(np.concatenate([step.indices for step in self.steps])).astype(np.int64)
+
+    def compute_expected(self, alphas: Float64) -> Float64:
+        """Return the expected visits between teleports, sum over k of alpha^k Pr(step k).
+
+        The shape is alphas x groups x touched nodes.
+        """
+        powers = alphas[None, :] ** np.arange(len(self.steps))[:, None]
+        table = self._table @ powers
+        return np.ascontiguousarray(table.T).reshape(len(alphas), self.groups, len(self.touched))
+
+    @cached_property
+    def _table(self) -> Any:
+        """Sparse array of shape (groups x touched nodes) x steps."""
+        groups, width = self.groups, len(self.touched)
+        rows, columns, values = [], [], []
+        for k, step in enumerate(self.steps):
+            wide = step if step.shape[0] == groups else scipy.sparse.vstack([step] * groups)
+            entries = wide.tocoo()
+            rows.append(entries.coords[0] * width + np.searchsorted(self.touched, entries.coords[1]))
+            columns.append(np.full(entries.nnz, k))
+            values.append(entries.data)
+        places = (np.concatenate(rows), np.concatenate(columns))
+        return scipy.sparse.csr_array((np.concatenate(values), places), shape=(groups * width, len(self.steps)))
+
+
+def combine_visits(several: Sequence[SwarmVisits], alphas: Float64) -> tuple[Int64, Float64, Float64]:
+    """Return the nodes reached, ascending, and their scores and standard errors, alphas x nodes.
+
+    A score is the share of all visits. Simulations are weighted by size. The standard error of the ratio of two random
+    quantities is taken to first order.
+    """
+    sizes = np.asarray([visits.size for visits in several], np.float64)
+    nodes = np.unique(np.concatenate([visits.touched for visits in several]))
+    parts = [
+        (visits, np.searchsorted(nodes, visits.touched), share, visits.compute_expected(alphas))
+        for visits, share in zip(several, sizes / sizes.sum(), strict=True)
+    ]
+    scores = np.zeros((len(alphas), len(nodes)))
+    for _, place, share, expected in parts:
+        scores[:, place] += share * expected.mean(axis=1)
+    total = scores.sum(axis=1, keepdims=True)
+    scores /= total
+    variance = np.zeros_like(scores)
+    for visits, place, share, expected in parts:
+        if visits.sampled:
+            excess = (expected - scores[:, None, place] * expected.sum(axis=2, keepdims=True)) / total[:, :, None]
+            variance[:, place] += share**2 * excess.var(axis=1, ddof=1) / visits.groups
+    return nodes, scores, np.sqrt(variance)

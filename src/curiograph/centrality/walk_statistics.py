@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,15 @@ from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.walkers import Starts, choose_starts, simulate_biased_walks, simulate_unbiased_walks
-from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Fallback, begin, check_steps
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.messages import quote_value
-from curiograph.optional import import_optional
+from curiograph.results import Table
 from curiograph.rewards.igt import GapTracker
 from curiograph.rewards.registry import RewardLike
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 UNBIASED = "unbiased"
@@ -40,8 +37,7 @@ _PANELS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+class StepMeans(NamedTuple):
     """Mean of a quantity at steps 1, 2, ... over the walkers that reached the step; NaN if none did."""
 
     mean: Float64
@@ -49,12 +45,9 @@ class Curve:
     stderr: Float64
     """Standard error of the mean, for independent walkers; NaN for a single one."""
 
-    def __repr__(self) -> str:
-        return f"Curve({len(self.mean)} steps, {self.mean[-1]:.3g} ± {self.stderr[-1]:.2g} at the end)"
 
-
-@dataclass(frozen=True, eq=False)
-class WalkStatistics:
+@dataclass(frozen=True, eq=False, repr=False)
+class WalkStatistics(Table):
     """Statistics of walks of one kind by step; step 1 is the start.
 
     Examples
@@ -73,123 +66,49 @@ class WalkStatistics:
     """Number of walkers."""
     reached: int
     """Number of distinct nodes visited by all walkers together."""
-    distance: Curve
+    distance: StepMeans
     """Length of the shortest path from the start to the current node; walkers at unreachable nodes, after a fallback,
     are not counted."""
-    returned: Curve
+    returned: StepMeans
     """Probability to be back at the start. Zero at step 1, and always zero for walkers with an agent, which do not
     revisit nodes."""
-    coverage: Curve
+    coverage: StepMeans
     """Number of distinct nodes that a walker has visited."""
-    degree: Curve
+    degree: StepMeans
     """Degree of the current node, counting neighbors in either direction."""
-    gaps: Curve
+    gaps: StepMeans
     """Information gaps: beta_1 of the visited subgraph."""
     alive: Float64
     """Share of the walkers that reached the step; the others had no candidate left."""
 
-    def __len__(self) -> int:
-        return len(self.alive)
-
-    def __repr__(self) -> str:
-        return (
-            f"WalkStatistics({self.name}: {self.walkers:,} walkers, {len(self)} steps, {self.reached:,} nodes reached)"
-        )
-
-    @property
-    def curves(self) -> dict[str, Curve]:
-        """All curves by name."""
-        return {name: getattr(self, name) for name in _PANELS}
-
-    def columns(self) -> dict[str, list[float]]:
-        """Return one list per column with one entry per step; standard errors are named `distance_stderr` and so on."""
-        columns: dict[str, list[float]] = {"step": list(range(1, len(self) + 1))}
-        for name, curve in self.curves.items():
-            columns[name] = curve.mean.tolist()
-            columns[f"{name}_stderr"] = curve.stderr.tolist()
-        return columns | {"alive": self.alive.tolist()}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        summary = {"name": self.name, "p_g": self.p_g, "walkers": self.walkers, "reached": self.reached}
-        return {**summary, **self.columns()}
-
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """Restore statistics from the result of `to_dict`."""
-
-        def read(name: str) -> Float64:
-            return np.asarray(document[name], np.float64)
-
-        values: dict[str, Any] = {name: document[name] for name in ("name", "p_g", "walkers", "reached")}
-        values |= {name: Curve(mean=read(name), stderr=read(f"{name}_stderr")) for name in _PANELS}
-        return cls(**values, alive=read("alive"))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with one row per step (`pip install curiograph[frame]`)."""
-        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
+    def columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {"step": range(1, len(self.alive) + 1)}
+        for name in _PANELS:
+            columns[name], columns[f"{name}_stderr"] = getattr(self, name)
+        return columns | {"alive": self.alive}
 
     def plot(self) -> Figure:
-        """Plot each curve in a panel, with bands of one standard error."""
-        return WalkComparison({self.name: self}).plot()
+        """Plot each quantity in a panel, with bands of one standard error."""
+        return plot_walk_statistics({self.name: self})
 
 
-@dataclass(frozen=True, eq=False)
-class WalkComparison(Mapping[str, WalkStatistics]):
-    """Statistics of several kinds of walks by name, from `compare_walks` or from your own dict.
+def plot_walk_statistics(statistics: Mapping[str, WalkStatistics]) -> Figure:
+    """Plot each quantity in a panel, with one line per kind of walk and bands of one standard error.
 
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> agents = {"unbiased": None, "curious": "greedy"}
-    >>> comparison = cg.compare_walks(cg.toys.library(), agents, walks=40, steps=6, seed=0)
-    >>> bool(comparison["curious"].coverage.mean[-1] > comparison["unbiased"].coverage.mean[-1])
-    True
+    Lines end when fewer than a fifth of the walkers are left.
     """
+    from curiograph.plotting import plot_panels
 
-    walkers: dict[str, WalkStatistics]
-    """Statistics by name."""
-
-    def __getitem__(self, name: str) -> WalkStatistics:
-        return self.walkers[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.walkers)
-
-    def __len__(self) -> int:
-        return len(self.walkers)
-
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {name: statistics.to_dict() for name, statistics in self.items()}
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with one row per kind of walk (column `walker`) and step."""
-        pandas = import_optional("pandas", "frame", "Frames")
-        frames = {name: statistics.to_frame() for name, statistics in self.items()}
-        return pandas.concat(frames, names=["walker"]).reset_index("walker").reset_index(drop=True)
-
-    def plot(self) -> Figure:
-        """Plot each curve in a panel, with one line per kind of walk and bands of one standard error.
-
-        Lines end when fewer than a fifth of the walkers are left.
-        """
-        from curiograph.plotting import plot_panels
-
-        panels: dict[str, dict[str, tuple[Float64, Float64]]] = {title: {} for title in _PANELS.values()}
-        colors, notes = {}, {}
-        for name, statistics in self.items():
-            end = int(np.count_nonzero(statistics.alive >= _MIN_ALIVE))
-            for curve, title in _PANELS.items():
-                values = statistics.curves[curve]
-                panels[title][name] = values.mean[:end], values.stderr[:end]
-            colors[name] = "pagerank" if statistics.p_g is None else name
-            finished = round(statistics.alive[-1] * statistics.walkers)
-            notes[name] = f"{finished:,} of {statistics.walkers:,} walkers reach the end"
-        return plot_panels(panels, "step", colors, notes)
+    panels: dict[str, dict[str, tuple[Float64, Float64]]] = {title: {} for title in _PANELS.values()}
+    colors, notes = {}, {}
+    for name, each in statistics.items():
+        end = int(np.count_nonzero(each.alive >= _MIN_ALIVE))
+        for field, title in _PANELS.items():
+            mean, stderr = getattr(each, field)
+            panels[title][name] = mean[:end], stderr[:end]
+        colors[name] = "pagerank" if each.p_g is None else name
+        notes[name] = f"{round(each.alive[-1] * each.walkers):,} of {each.walkers:,} walkers reach the end"
+    return plot_panels(panels, "step", colors, notes)
 
 
 def walk_statistics(
@@ -254,55 +173,6 @@ def walk_statistics(
     return _compute_statistics(agent.name, p_g, walkers.stack, simulate_biased_walks(walkers, agent, p_g, steps))
 
 
-def compare_walks(
-    graph: Graph,
-    agents: Mapping[str, AgentLike | None],
-    *,
-    reward: RewardLike = "igt",
-    p_g: float = 0.5,
-    starts: Starts | None = None,
-    walks: int = 100,
-    steps: int = 20,
-    fallback: Fallback = "frontier",
-    seed: int = 0,
-) -> WalkComparison:
-    """Compute `walk_statistics` for several kinds of walks from the same starts.
-
-    Parameters
-    ----------
-    graph : Graph
-        Graph with at least one edge.
-    agents : dict
-        Agents by name, None for the unbiased walker. To compare agents with different rewards, make a `WalkComparison`
-        from several calls of `walk_statistics`.
-    reward, p_g, starts, walks, steps, fallback, seed
-        As for `walk_statistics`.
-
-    Returns
-    -------
-    WalkComparison
-        Statistics by name.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> agents = {"unbiased": None, "igt": "igt-rg", "cpt": "cpt-rg"}
-    >>> list(cg.compare_walks(cg.toys.library(), agents, walks=10, steps=4))
-    ['unbiased', 'igt', 'cpt']
-    """
-    if not isinstance(agents, Mapping) or not agents:
-        raise SettingError(
-            f"agents is {quote_value(agents)}; give an agent, or None, for each name, as in {{'igt': agent}}."
-        )
-    results = {}
-    for name, agent in agents.items():
-        statistics = walk_statistics(
-            graph, agent, reward=reward, p_g=p_g, starts=starts, walks=walks, steps=steps, fallback=fallback, seed=seed
-        )
-        results[str(name)] = replace(statistics, name=str(name))
-    return WalkComparison(results)
-
-
 def _compute_statistics(name: str, p_g: float | None, stack: GraphBatch, walks: Int32) -> WalkStatistics:
     alive, new = walks >= 0, _mark_first_visits(walks)
     by_start = np.argsort(walks[:, 0], kind="stable")
@@ -324,14 +194,14 @@ def _compute_statistics(name: str, p_g: float | None, stack: GraphBatch, walks: 
     )
 
 
-def _average(values: NDArray[Any], counted: NDArray[np.bool_]) -> Curve:
+def _average(values: NDArray[Any], counted: NDArray[np.bool_]) -> StepMeans:
     """Return means and standard errors of the columns over the counted entries."""
     count = np.count_nonzero(counted, axis=0)
     undefined = np.full(len(count), np.nan)
     mean = np.divide(np.where(counted, values, 0).sum(axis=0), count, out=undefined.copy(), where=count > 0)
     excess = np.where(counted, values - mean, 0.0)
     variance = np.divide((excess**2).sum(axis=0), count * (count - 1.0), out=undefined, where=count > 1)
-    return Curve(mean, np.sqrt(variance))
+    return StepMeans(mean, np.sqrt(variance))
 
 
 def _mark_first_visits(walks: Int32) -> NDArray[np.bool_]:

@@ -34,26 +34,16 @@ def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
     >>> simulate_unbiased_walks(begin([path], [[0]], "igt", 4), 4)
     array([[ 0,  1,  2, -1]], dtype=int32)
     """
-    graph = walkers.stack.graphs[0]
-    indptr, indices, weights = graph.transition.out_rows
+    indptr, indices, weights = walkers.stack.graphs[0].transition.out_rows
     weights = freeze_array(np.empty(0)) if weights is None else weights
-    walks: Int32 = kernels.sampling.sample_markov_walks(
-        indptr, indices, weights, walkers.nodes[:, 0].copy(), walkers.streams, steps
-    )
-    return walks
+    starts = walkers.nodes[:, 0].copy()
+    return np.asarray(kernels.sampling.sample_markov_walks(indptr, indices, weights, starts, walkers.streams, steps))
 
 
 def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps: int) -> Int32:
     """Simulate self-avoiding walks whose next node is drawn by the rank transition of an agent.
 
     Return node positions of shape (walks, steps), padded with -1; `steps` may exceed the steps of `walkers`.
-
-    >>> from curiograph.agents.registry import as_agent
-    >>> from curiograph.exploration.mdp import begin
-    >>> from curiograph.graph.toys import cycle
-    >>> walks = simulate_biased_walks(begin([cycle(4)], [[0, 1]], "igt", 4), as_agent("random"), 0.5, 6)
-    >>> np.sort(walks, axis=1).tolist()
-    [[-1, -1, 0, 1, 2, 3], [-1, -1, 0, 1, 2, 3]]
     """
     walks = np.full((len(walkers.lengths), steps), -1, np.int32)
     for first in range(0, len(walks), _BATCH_SIZE):
@@ -76,17 +66,10 @@ def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps:
 
 
 def choose_starts(graph: Graph, starts: Starts | None, walks: int, seed: int) -> Int64:
-    """Return the start of each walk: the given labels in turn, or random nodes with out-links if `starts` is None.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> choose_starts(cycle(4), [3, 1], 5, seed=0)
-    array([3, 1, 3, 1, 3])
-    """
+    """Return the start of each walk: the given labels in turn, or random nodes with out-links if `starts` is None."""
     if starts is None:
-        if graph.weights is None:
-            with_out_links = np.flatnonzero(graph.degrees > 0)
-        else:
-            with_out_links = np.unique(np.repeat(np.arange(graph.num_nodes), graph.degrees)[graph.weights > 0])
+        sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+        with_out_links = np.unique(sources if graph.weights is None else sources[graph.weights > 0])
         if len(with_out_links) == 0:
             raise GraphError("all edges of the graph have weight zero, so no walk is possible; give positive weights.")
         return draw_starts(with_out_links, walks, seed)

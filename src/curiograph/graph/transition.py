@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError
 from curiograph.graph.csr import concatenate_ranges, freeze_array, insert_loops
@@ -52,11 +51,6 @@ class Transition:
         self._directed = graph.directed
         self.pagerank_by_alpha: dict[float, Float64] = {}
         """PageRank without a history by alpha, cached here by the rankers of a directed graph."""
-
-    @property
-    def has_loops(self) -> bool:
-        """Whether any node has a self-loop."""
-        return self._arrays[3] is not None
 
     @cached_property
     def out_rows(self) -> tuple[Int64, Int32, Float64 | None]:
@@ -146,11 +140,6 @@ class Transition:
         kept = None if weights is None else freeze_array(weights[slots])
         rows = freeze_array(bounds.astype(np.uint64)), freeze_array(place[indices[slots]]), kept
         return SortedTransition(rows, freeze_array(self.share[order]), freeze_array(order))
-
-    @cached_property
-    def middle(self) -> UInt64:
-        """First slot of a node after the row's own, for every row."""
-        return freeze_array(kernels.pagerank.find_middles(*self.rows[:2]))
 
     @cached_property
     def max_in_probability(self) -> Float64:

@@ -14,14 +14,12 @@ from curiograph.kernels.jit import inner_kernel, kernel
 @kernel
 def compute_log_likelihoods(features, offsets, chosen, bounds, weights):
     """Return the log-likelihood of the choices of each person at each of its weights (people x points x features)."""
-    people, points, size = weights.shape
+    people, points, _ = weights.shape
     out = np.zeros((people, points))
     for i in range(people):
         for k in range(points):
-            total = 0.0
             for c in range(bounds[i], bounds[i + 1]):
-                total += _compute_one(features, offsets[c], offsets[c + 1], chosen[c], weights[i, k], size)
-            out[i, k] = total
+                out[i, k] += _compute_one(features, offsets[c], offsets[c + 1], chosen[c], weights[i, k])
     return out
 
 
@@ -31,22 +29,26 @@ def compute_choice_log_likelihoods(features, offsets, chosen, bounds, weights):
     out = np.empty(chosen.shape[0])
     for i in range(weights.shape[0]):
         for c in range(bounds[i], bounds[i + 1]):
-            out[c] = _compute_one(features, offsets[c], offsets[c + 1], chosen[c], weights[i], weights.shape[1])
+            out[c] = _compute_one(features, offsets[c], offsets[c + 1], chosen[c], weights[i])
     return out
 
 
 @inner_kernel
-def _compute_one(features, start, stop, chosen, weights, size):
+def _compute_utility(features, row, weights):
+    utility = 0.0
+    for m in range(weights.shape[0]):
+        utility += weights[m] * features[row, m]
+    return utility
+
+
+@inner_kernel
+def _compute_one(features, start, stop, chosen, weights):
     """Return the logarithm of the probability of the chosen candidate."""
-    own = 0.0
-    for m in range(size):
-        own += weights[m] * features[chosen, m]
+    own = _compute_utility(features, chosen, weights)
     total = 0.0
     top = own  # the largest utility so far; `total` is relative to it
     for row in range(start, stop):
-        utility = 0.0
-        for m in range(size):
-            utility += weights[m] * features[row, m]
+        utility = _compute_utility(features, row, weights)
         if utility <= top:
             total += np.exp(utility - top)
         else:
@@ -66,33 +68,23 @@ def expand_log_likelihoods(features, offsets, chosen, bounds, weights):
     square = np.empty((size, size))
     for i in range(people):
         for c in range(bounds[i], bounds[i + 1]):
-            start = offsets[c]
-            stop = offsets[c + 1]
+            start, stop = offsets[c], offsets[c + 1]
             top = -np.inf
             for row in range(start, stop):
-                utility = 0.0
-                for m in range(size):
-                    utility += weights[i, m] * features[row, m]
-                top = max(top, utility)
+                top = max(top, _compute_utility(features, row, weights[i]))
             total = 0.0
             mean[:] = 0.0
             square[:] = 0.0
             for row in range(start, stop):
-                utility = 0.0
-                for m in range(size):
-                    utility += weights[i, m] * features[row, m]
-                share = np.exp(utility - top)
+                share = np.exp(_compute_utility(features, row, weights[i]) - top)
                 total += share
                 for m in range(size):
                     weighted = share * features[row, m]
                     mean[m] += weighted
                     for n in range(m + 1):
                         square[m, n] += weighted * features[row, n]
-            own = 0.0
-            for m in range(size):
-                mean[m] /= total
-                own += weights[i, m] * features[chosen[c], m]
-            value[i] += own - top - np.log(total)
+            value[i] += _compute_utility(features, chosen[c], weights[i]) - top - np.log(total)
+            mean /= total
             for m in range(size):
                 gradient[i, m] += features[chosen[c], m] - mean[m]
                 for n in range(m + 1):

@@ -15,12 +15,9 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import inner_kernel
 
 _EQUAL = 1e-13  # merges closer than this are equal: the order of summation changes them by as much
-
-
-# ---- rates ----------------------------------------------------------------------------------------------------------
 
 
 def xlogx(table, x):
@@ -43,7 +40,13 @@ def _compile_margin(table):
     return (lambda table: _EQUAL) if isinstance(table, types.NoneType) else (lambda table: 0)
 
 
-@kernel
+@inner_kernel
+def compute_gain(table, x, y):
+    """Return f(x + y) - f(x) - f(y)."""
+    return xlogx(table, x + y) - xlogx(table, x) - xlogx(table, y)
+
+
+@inner_kernel
 def compute_rate(table, w, p):
     """Return the information rate of a chain with joint probabilities w: sum f(p) - sum f(w)."""
     total = xlogx(table, p[0]) - xlogx(table, p[0])  # zero of the right type
@@ -54,138 +57,63 @@ def compute_rate(table, w, p):
     return total
 
 
-@kernel
-def compute_merge_cost(table, a, b, size, w, p):
+@inner_kernel
+def compute_own_cost(table, a, b, w, p):
+    """Return the terms of the cost of a merge that do not depend on other clusters."""
+    aa, ab, ba, bb = w[a, a], w[a, b], w[b, a], w[b, b]
+    change = compute_gain(table, p[a], p[b]) - xlogx(table, aa + ab + ba + bb)
+    return change + xlogx(table, aa) + xlogx(table, ab) + xlogx(table, ba) + xlogx(table, bb)
+
+
+@inner_kernel
+def compute_merge_cost(table, a, b, size, w, wt, p):
     """Return the change of the rate when clusters a and b merge, summed in a fixed order."""
-    change = xlogx(table, p[a] + p[b]) - xlogx(table, p[a]) - xlogx(table, p[b])
-    change -= (
-        xlogx(table, w[a, a] + w[a, b] + w[b, a] + w[b, b])
-        - xlogx(table, w[a, a])
-        - xlogx(table, w[a, b])
-        - xlogx(table, w[b, a])
-        - xlogx(table, w[b, b])
-    )
+    change = compute_own_cost(table, a, b, w, p)
     for k in range(size):
         if k not in (a, b):
+            gain = change - change
             if w[a, k] > 0 and w[b, k] > 0:
-                change -= xlogx(table, w[a, k] + w[b, k]) - xlogx(table, w[a, k]) - xlogx(table, w[b, k])
-            if w[k, a] > 0 and w[k, b] > 0:
-                change -= xlogx(table, w[k, a] + w[k, b]) - xlogx(table, w[k, a]) - xlogx(table, w[k, b])
+                gain = compute_gain(table, w[a, k], w[b, k])
+                change -= gain
+            if wt is None:
+                change -= gain
+            elif wt[a, k] > 0 and wt[b, k] > 0:
+                change -= compute_gain(table, wt[a, k], wt[b, k])
     return change
 
 
-@kernel
-def sum_rows(table, size, w, out):
-    """Fill `out` with sum_k f(w_ik) for every slot i."""
-    for i in range(size):
-        total = xlogx(table, w[i, 0])
-        for k in range(1, size):
-            total += xlogx(table, w[i, k])
-        out[i] = total
-
-
 @inner_kernel
-def sum_merged_row(table, a, b, size, w):
-    """Return sum_k f(w_ak + w_bk) over all clusters k other than a and b."""
-    total = xlogx(table, w[a, 0] + w[b, 0])
-    for k in range(1, size):
-        total += xlogx(table, w[a, k] + w[b, k])
-    return total - xlogx(table, w[a, a] + w[b, a]) - xlogx(table, w[a, b] + w[b, b])
-
-
-@inner_kernel
-def estimate_merge_cost(table, a, b, size, w, wt, p, rows, columns):
-    """Return the change of the rate when clusters a and b merge, fast: one logarithm or look-up per cluster."""
-    aa, ab = xlogx(table, w[a, a]), xlogx(table, w[a, b])
-    ba, bb = xlogx(table, w[b, a]), xlogx(table, w[b, b])
-    own = aa + ab + ba + bb
-    change = xlogx(table, p[a] + p[b]) - xlogx(table, p[a]) - xlogx(table, p[b])
-    change -= xlogx(table, w[a, a] + w[a, b] + w[b, a] + w[b, b]) - own
-    gain = sum_merged_row(table, a, b, size, w) - (rows[a] + rows[b] - own)
-    if wt is None:
-        return change - 2 * gain
-    return change - gain - (sum_merged_row(table, a, b, size, wt) - (columns[a] + columns[b] - own))
-
-
-@kernel
-def find_best_merge(table, count, first, second, size, w, wt, p, rows, columns):
-    """Return the pair (first[c], second[c]) whose merge lowers the rate most; ties: the lowest pair."""
-    margin = get_margin(table)
-    a, b = first[0], second[0]
-    least = estimate_merge_cost(table, a, b, size, w, wt, p, rows, columns)
-    for c in range(1, count):
-        i, j = first[c], second[c]
-        cost = estimate_merge_cost(table, i, j, size, w, wt, p, rows, columns)
-        if cost < least - margin or (cost <= least + margin and (i < a or (i == a and j < b))):
-            a, b, least = i, j, cost
-    return a, b
-
-
-# ---- merging --------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def merge_clusters(table, a, b, size, w, wt, p, rows, columns):
-    """Merge cluster b into a and set the slot of b to zero; update the sums of all rows and columns."""
-    for k in range(size):
-        if k in (a, b):
-            continue
-        if w[k, a] > 0 and w[k, b] > 0:
-            rows[k] += xlogx(table, w[k, a] + w[k, b]) - xlogx(table, w[k, a]) - xlogx(table, w[k, b])
-        w[k, a] += w[k, b]
-        w[k, b] = 0
-        if wt is not None:
-            if w[a, k] > 0 and w[b, k] > 0:
-                columns[k] += xlogx(table, w[a, k] + w[b, k]) - xlogx(table, w[a, k]) - xlogx(table, w[b, k])
-            wt[k, a] += wt[k, b]
-            wt[k, b] = 0
-        w[a, k] += w[b, k]
-        w[b, k] = 0
-        if wt is not None:
-            wt[a, k] += wt[b, k]
-            wt[b, k] = 0
+def merge_clusters(a, b, size, w, wt, p):
+    """Merge cluster b into a and set the slot of b to zero."""
     own = w[a, a] + (w[a, b] + w[b, a] + w[b, b])
-    _fill_corner(w, a, b, own)
+    _merge_slots(a, b, size, w, own)
     if wt is not None:
-        _fill_corner(wt, a, b, own)
+        _merge_slots(a, b, size, wt, own)
     p[a] += p[b]
     p[b] = 0
-    rows[b] = 0
-    columns[b] = 0
-    rows[a] = _sum_row(table, size, w, a)
-    if wt is not None:
-        columns[a] = _sum_row(table, size, wt, a)
 
 
 @inner_kernel
-def _fill_corner(w, a, b, own):
+def _merge_slots(a, b, size, w, own):
+    for k in range(size):
+        w[k, a] += w[k, b]
+        w[a, k] += w[b, k]
+        w[k, b] = w[b, k] = 0
     w[a, a] = own
-    w[a, b] = 0
-    w[b, a] = 0
-    w[b, b] = 0
+    w[a, b] = w[b, a] = 0
 
 
 @inner_kernel
-def _sum_row(table, size, w, a):
-    total = xlogx(table, w[a, 0])
-    for k in range(1, size):
-        total += xlogx(table, w[a, k])
-    return total
-
-
-@inner_kernel
-def compact_slots(table, size, alive, name, w, wt, p, rows, columns):
-    """Remove the slots of merged clusters, keep the order of the others, and recompute all sums."""
+def compact_slots(size, alive, name, w, wt, p):
+    """Remove the slots of merged clusters and keep the order of the others; return their number."""
     kept = np.flatnonzero(alive[:size])
     for s in range(kept.shape[0]):
         name[s] = name[kept[s]]
         p[s] = p[kept[s]]
         alive[s] = True
     compact_matrix(kept, w)
-    sum_rows(table, kept.shape[0], w, rows)
     if wt is not None:
         compact_matrix(kept, wt)
-        sum_rows(table, kept.shape[0], wt, columns)
     return kept.shape[0]
 
 
@@ -197,8 +125,12 @@ def compact_matrix(kept, w):
 
 
 @inner_kernel
-def find_next(alive, slot):
-    """Return the first slot in use from `slot` on."""
-    while not alive[slot]:
-        slot += 1
-    return slot
+def find_first_pair(alive):
+    """Return the first two slots in use."""
+    a = np.int64(0)
+    while not alive[a]:
+        a += 1
+    b = a + 1
+    while not alive[b]:
+        b += 1
+    return a, b

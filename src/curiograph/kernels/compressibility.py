@@ -52,36 +52,29 @@ def allocate_workspace(n):
 
 
 @inner_kernel
-def compute_curve(n, f, work, rates, merges):
-    """Merge the clusters of the counts in `work[0][:n, :n]` (overwritten) greedily.
-
-    Fill `rates` (R times total, in table units; `rates[k]` after k merges) and `merges` (the two merged clusters, each
-    named by its lowest node, the lower first). Return the total count.
-    """
+def compute_bits(n, f, unit, work):
+    """Merge the clusters of the counts in `work[0][:n, :n]` (overwritten) greedily; return C = H - mean R in bits."""
     w, cost, clusters, near, bits = work
     p, name, row = clusters[0], clusters[1], clusters[2]
     total = 0
-    rate = 0
+    entropy = 0  # times the total count, in units of the table
     for i in range(n):
         p[i] = 0
         name[i] = i
         for j in range(n):
             p[i] += w[i, j]
-            rate -= f[w[i, j]]
+            entropy -= f[w[i, j]]
         total += p[i]
-        rate += f[p[i]]
-    rates[0] = rate
+        entropy += f[p[i]]
     _compute_costs(n, f, w, p, cost, bits)
-    for k in range(n - 1):
-        m = n - k
+    rate, below = entropy, 0.0
+    for m in range(n, 1, -1):
         a, b = _find_cheapest(m, name, cost)
         rate += cost[a, b]
-        rates[k + 1] = rate
-        merges[k, 0] = name[a]
-        merges[k, 1] = name[b]
+        below += entropy - rate
         _merge_clusters(m, a, b, f, w, p, cost, near, row)
         _move_last(m - 1, b, w, p, name, cost)
-    return total
+    return below * unit / (n * total)
 
 
 @inner_kernel
@@ -117,13 +110,11 @@ def _find_cheapest(m, name, cost):
     for i in range(m - 1):
         for j in range(i + 1, m):
             least = min(least, cost[i, j])
-    a = -1
-    b = -1
+    a, b = -1, -1
     for i in range(m - 1):
         for j in range(i + 1, m):
             if cost[i, j] == least and (a == -1 or _is_lower(name, i, j, a, b)):
-                a = i
-                b = j
+                a, b = i, j
     return (a, b) if name[a] < name[b] else (b, a)
 
 
@@ -155,10 +146,7 @@ def _merge_clusters(m, a, b, f, w, p, cost, near, row):
     w[a, a] += w[b, b] + 2 * w[a, b]
     p[a] += p[b]
     for s in range(touched):
-        i = who[s]
-        z = x[s] + y[s]
-        w[a, i] = z
-        w[i, a] = z
+        w[a, who[s]] = w[who[s], a] = x[s] + y[s]
     for s in range(touched):
         i = who[s]
         z = x[s] + y[s]
@@ -169,8 +157,7 @@ def _merge_clusters(m, a, b, f, w, p, cost, near, row):
         if j != a and j != b:
             value = f[p[a] + p[j]] - f[p[a]] - f[p[j]] - 2 * row[j]
             value -= f[w[a, a] + w[j, j] + 2 * w[a, j]] - f[w[a, a]] - f[w[j, j]] - 2 * f[w[a, j]]
-            cost[a, j] = value
-            cost[j, a] = value
+            cost[a, j] = cost[j, a] = value
 
 
 @inner_kernel
@@ -183,19 +170,8 @@ def _move_last(last, b, w, p, name, cost):
     w[b, b] = w[last, last]
     for i in range(last):
         if i != b:
-            w[b, i] = w[last, i]
-            w[i, b] = w[last, i]
-            cost[b, i] = cost[last, i]
-            cost[i, b] = cost[last, i]
-
-
-@inner_kernel
-def _compute_area(n, rates, total, unit):
-    """Return C = H - mean R, in bits."""
-    above = 0.0
-    for k in range(n):
-        above += rates[0] - rates[k]
-    return above * unit / (n * total) if total > 0 else 0.0
+            w[b, i] = w[i, b] = w[last, i]
+            cost[b, i] = cost[i, b] = cost[last, i]
 
 
 @kernel
@@ -206,8 +182,6 @@ def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, 
     """
     most = nodes.shape[1] + 1
     work = allocate_workspace(most)
-    rates = np.empty(most, np.int64)
-    merges = np.empty((most, 2), np.int64)
     inner = np.empty((most, most), np.int8)
     out = np.empty(candidates.shape[0], np.float64)
     for i in range(offsets.shape[0] - 1):
@@ -217,10 +191,8 @@ def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, 
         walk = sort_walk(nodes[i], length)
         build_adjacency(indptr, indices, walk, inner)
         for c in range(offsets[i], offsets[i + 1]):
-            v = candidates[c]
-            _insert_candidate(indptr, indices, walk, inner, v, work[0])
-            total = compute_curve(length + 1, f, work, rates, merges)
-            out[c] = _compute_area(length + 1, rates, total, unit)
+            _insert_candidate(indptr, indices, walk, inner, candidates[c], work[0])
+            out[c] = compute_bits(length + 1, f, unit, work)
     return out
 
 
@@ -229,8 +201,6 @@ def compute_walk_compressibility(indptr, indices, nodes, lengths, f, unit):
     """Return the compressibility, with self-loops, of the subgraph of every walk."""
     most = nodes.shape[1]
     work = allocate_workspace(most)
-    rates = np.empty(most, np.int64)
-    merges = np.empty((most, 2), np.int64)
     inner = np.empty((most, most), np.int8)
     out = np.zeros(nodes.shape[0], np.float64)
     for i in range(nodes.shape[0]):
@@ -242,8 +212,7 @@ def compute_walk_compressibility(indptr, indices, nodes, lengths, f, unit):
         for s in range(length):
             for t in range(length):
                 work[0][s, t] = inner[s, t]
-        total = compute_curve(length, f, work, rates, merges)
-        out[i] = _compute_area(length, rates, total, unit)
+        out[i] = compute_bits(length, f, unit, work)
     return out
 
 
@@ -255,10 +224,7 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
     once, for the last step.
     """
     work = allocate_workspace(most)
-    rates = np.empty(most, np.int64)
-    merges = np.empty((most, 2), np.int64)
     inner = np.empty((most, most), np.int8)
-    step = np.empty(most, np.int64)
     kept = np.empty(most, np.int64)
     for i in range(offsets.shape[0] - 1):
         begin = offsets[i]
@@ -267,10 +233,7 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
             continue
         walk = sort_walk(nodes[begin:], longest)
         build_adjacency(indptr, indices, walk, inner)
-        for s in range(longest):
-            step[s] = 0
-            while nodes[begin + step[s]] != walk[s]:
-                step[s] += 1
+        step = find_steps(nodes[begin:], walk)
         for length in range(least, longest + 1):
             count = 0
             for s in range(longest):
@@ -280,8 +243,7 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
             for s in range(length):
                 for t in range(length):
                     work[0][s, t] = inner[kept[s], kept[t]]
-            total = compute_curve(length, f, work, rates, merges)
-            out[begin + length - 1] = _compute_area(length, rates, total, unit)
+            out[begin + length - 1] = compute_bits(length, f, unit, work)
 
 
 @inner_kernel
@@ -295,6 +257,16 @@ def sort_walk(nodes, length):
 
 
 @inner_kernel
+def find_steps(nodes, walk):
+    """Return the step at which each node of a sorted walk is visited in `nodes`."""
+    step = np.zeros(walk.shape[0], np.int64)
+    for s in range(walk.shape[0]):
+        while nodes[step[s]] != walk[s]:
+            step[s] += 1
+    return step
+
+
+@inner_kernel
 def build_adjacency(indptr, indices, walk, inner):
     """Write to `inner` which nodes of a sorted walk are linked, with a self-loop on each."""
     for s in range(walk.shape[0]):
@@ -303,9 +275,7 @@ def build_adjacency(indptr, indices, walk, inner):
             u, v = walk[s], walk[t]
             if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
                 u, v = v, u
-            edge = has_edge(indptr, indices, u, v)
-            inner[s, t] = edge
-            inner[t, s] = edge
+            inner[s, t] = inner[t, s] = has_edge(indptr, indices, u, v)
 
 
 @inner_kernel
@@ -319,7 +289,5 @@ def _insert_candidate(indptr, indices, walk, inner, v, w):
         row = s + (s >= place)
         for t in range(length):
             w[row, t + (t >= place)] = inner[s, t]
-        edge = has_edge(indptr, indices, v, walk[s])
-        w[place, row] = edge
-        w[row, place] = edge
+        w[place, row] = w[row, place] = has_edge(indptr, indices, v, walk[s])
     w[place, place] = 1

@@ -28,6 +28,20 @@ def has_edge(indptr, indices, u, v):
     return found
 
 
+@inner_kernel
+def find_slot(indptr, indices, u, v):
+    """Return the slot of `v` in row `u`, -1 if it is not there (bisection)."""
+    low = indptr[u]
+    high = indptr[u + 1]
+    while low < high:
+        mid = (low + high) >> 1
+        if indices[mid] < v:
+            low = mid + 1
+        else:
+            high = mid
+    return low if low < indptr[u + 1] and indices[low] == v else np.int64(-1)
+
+
 @kernel
 def has_loops(indptr, indices):
     """Return whether a node is in its own row."""

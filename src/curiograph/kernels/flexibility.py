@@ -25,10 +25,7 @@ import numpy as np
 from curiograph.kernels.csr import find_link, get_map_size, has_edge, map_clear, map_get, map_put
 from curiograph.kernels.jit import inner_kernel, kernel
 
-NODES = 0
-LINKED = 1
-EDGES = 2
-DIMENSION = 3
+NODES, LINKED, EDGES, DIMENSION = 0, 1, 2, 3
 
 _TABLE_ENTRIES = 8  # per entry of a map, which is at most half full
 _LONG_ROW = 16  # times the length of the walk: it is faster to search for every visited node in such a row
@@ -68,8 +65,7 @@ def count_candidate_conformable(indptr, indices, nodes, places, linked, counts, 
             may_be_visited[nodes[i, t] & mask] = True
         for c in range(offsets[i], offsets[i + 1]):
             v = candidates[c]
-            size = 0
-            isolated = 0
+            size, isolated = 0, 0
             if indptr[v + 1] - indptr[v] > _LONG_ROW * length:
                 for t in range(length):
                     if has_edge(indptr, indices, v, nodes[i, t]):

@@ -10,17 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.candidates import find_candidates
-from curiograph.kernels.compressibility import allocate_workspace, compute_curve
+from curiograph.kernels.compressibility import allocate_workspace, compute_bits
 from curiograph.kernels.csr import has_edge, reserve, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
-from curiograph.kernels.rank_transition import sum_tail
+from curiograph.kernels.rank_probabilities import compute_probabilities
 from curiograph.kernels.resampling import branch_walkers
 
 MAX_NODES = 7
 """Largest subgraphs of a table: 2^21 entries, 16 MB."""
-GAPS = 0
-COMPRESSIBILITY = 1
+GAPS, COMPRESSIBILITY = 0, 1
 
 _NEGLIGIBLE = 1e-17  # probability below the precision of any sum
 
@@ -60,37 +59,21 @@ def simulate_walkers(
     nodes that walkers moved on from, ascending.
     """
     work = allocate_workspace(MAX_NODES)
-    rates = np.empty(MAX_NODES, np.int64)
-    merges = np.empty((MAX_NODES, 2), np.int64)
     touched = np.empty(1024, np.int32)
     touched[0] = start
     num_touched = 1
     seen[start] = 3
     sums[groups, start] = 1.0
-    paths = np.empty((1, 1), np.int32)
-    paths[0, 0] = start
-    bounds = np.zeros(2, np.int64)
-    bounds[1] = 1
-    states = np.zeros(1, np.int64)
-    weights = np.empty(1, np.float64)
-    weights[0] = 1.0
+    paths = np.full((1, 1), start, np.int32)
+    bounds, states, weights = np.arange(2), np.zeros(1, np.int64), np.ones(1)
     sampled = False
     for step in range(1, steps + 1):
         if not alpha**step > (tail if sampled else _NEGLIGIBLE):
             break
         count = paths.shape[0]
-        lengths, low, high = np.empty(count, np.int64), np.zeros(count, np.int64), np.empty(count, np.int64)
-        for i in range(count):
-            lengths[i] = step
-            high[i] = indptr.shape[0] - 1
+        lengths, low, high = np.full(count, step), np.zeros(count, np.int64), np.full(count, indptr.shape[0] - 1)
         offsets, candidates = find_candidates(out_indptr, out_indices, paths, lengths, low, high, fallback)
-        chances = np.empty(candidates.shape[0], np.float64)
-        widest = 0
-        for i in range(count):
-            widest = max(widest, offsets[i + 1] - offsets[i])
-        distinct = np.empty(widest, np.float64)
-        tied = np.empty(widest, np.int64)
-        share = np.empty(widest, np.float64)
+        rewards = np.empty(candidates.shape[0], np.float64)
         marked = np.full(step, -1, np.int32)
         for i in range(count):
             first, last = offsets[i], offsets[i + 1]
@@ -98,10 +81,10 @@ def simulate_walkers(
                 _mark_neighbors(indptr, indices, paths[i], marked, seen)
                 _compute_rewards(
                     out_indptr, out_indices, indptr, indices, paths[i], candidates[first:last], seen, reward, f, unit,
-                    table, work, rates, merges, chances[first:last],
+                    table, work, rewards[first:last],
                 )  # fmt: skip
-                _replace_by_probabilities(chances[first:last], p_g, distinct, tied, share)
         _mark_neighbors(indptr, indices, np.full(step, -1, np.int32), marked, seen)
+        chances = compute_probabilities(offsets, rewards, p_g)
         touched, num_touched = _mark_reached(candidates, chances, seen, touched, num_touched)
         for g in range(bounds.shape[0] - 1):
             row = g if sampled else groups
@@ -111,16 +94,12 @@ def simulate_walkers(
                     sums[row, candidates[c]] += weight * chances[c]
         if step == steps:
             break
-        if not sampled:
-            possible = 0
-            for c in range(chances.shape[0]):
-                possible += chances[c] != 0.0
-            if possible > size * groups:
-                sampled = True
-                bounds = np.empty(groups + 1, np.int64)
-                for g in range(groups + 1):
-                    bounds[g] = g * states.shape[0]
-                states, weights = _repeat(states, groups), _repeat(weights, groups)
+        if not sampled and np.count_nonzero(chances) > size * groups:
+            sampled = True
+            bounds = np.empty(groups + 1, np.int64)
+            for g in range(groups + 1):
+                bounds[g] = g * states.shape[0]
+            states, weights = _repeat(states, groups), _repeat(weights, groups)
         wanted = max(1, int(size * alpha ** (1.2 * step))) if sampled else size * groups
         luck = np.empty(bounds.shape[0] - 1, np.float64)
         for g in range(luck.shape[0]):
@@ -145,8 +124,8 @@ def _repeat(values, times):
 
 @inner_kernel
 def _compute_rewards(
-    out_indptr, out_indices, indptr, indices, path, candidates, marks, reward, f, unit, table, work, rates, merges, out
-):  # fmt: skip
+    out_indptr, out_indices, indptr, indices, path, candidates, marks, reward, f, unit, table, work, out
+):
     """Write the reward of the path with each candidate, ascending, rounded to nine digits of the largest, to `out`.
 
     The neighbors of all nodes of the path but the last are marked by `_mark_neighbors`.
@@ -193,7 +172,7 @@ def _compute_rewards(
             if reward == GAPS:
                 value = count_gaps(length + 1, code)
             else:
-                value = compute_compressibility(length + 1, code, f, unit, work, rates, merges)
+                value = _compute_compressibility(length + 1, code, f, unit, work)
             table[begin + code] = value
         out[c] = value
         largest = max(largest, abs(value))
@@ -232,13 +211,9 @@ def _make_room(code, length, place):
 @inner_kernel
 def count_gaps(nodes, code):
     """Return beta_1 of the clique complex of a subgraph: links - nodes + components - rank of the triangles."""
-    links = 0
-    part = np.empty(nodes, np.int64)
-    for s in range(nodes):
-        part[s] = s
-    components = nodes
+    part = np.arange(nodes)
     basis = np.zeros(64, np.int64)
-    rank = 0
+    links, components, rank = 0, nodes, 0
     for t in range(nodes):
         for s in range(t):
             st = t * (t - 1) // 2 + s
@@ -268,49 +243,14 @@ def count_gaps(nodes, code):
 
 
 @inner_kernel
-def compute_compressibility(nodes, code, f, unit, work, rates, merges):
+def _compute_compressibility(nodes, code, f, unit, work):
     """Return the compressibility of a subgraph, with a self-loop on every node."""
     w = work[0]
     for t in range(nodes):
         w[t, t] = 1
         for s in range(t):
-            w[s, t] = code >> (t * (t - 1) // 2 + s) & 1
-            w[t, s] = w[s, t]
-    total = compute_curve(nodes, f, work, rates, merges)
-    above = 0.0
-    for k in range(nodes):
-        above += rates[0] - rates[k]
-    return above * unit / (nodes * total)
-
-
-@inner_kernel
-def _replace_by_probabilities(scores, p_g, distinct, tied, share):
-    """Replace the scores of the candidates of a walk by the probabilities of the rank transition.
-
-    Few scores are distinct, so they are counted instead of sorting all. The other arrays are workspaces.
-    """
-    count = scores.shape[0]
-    found = 0
-    for c in range(count):
-        k = 0
-        while k < found and distinct[k] != scores[c]:
-            k += 1
-        if k == found:
-            distinct[k] = scores[c]
-            tied[k] = 0
-            found += 1
-        tied[k] += 1
-    for k in range(found):
-        rank = 0
-        for other in range(found):
-            if distinct[other] > distinct[k]:
-                rank += tied[other]
-        share[k] = (sum_tail(rank, count, p_g) - sum_tail(rank + tied[k], count, p_g)) / tied[k]
-    for c in range(count):
-        k = 0
-        while distinct[k] != scores[c]:
-            k += 1
-        scores[c] = share[k]
+            w[s, t] = w[t, s] = code >> (t * (t - 1) // 2 + s) & 1
+    return compute_bits(nodes, f, unit, work)
 
 
 @inner_kernel
@@ -330,9 +270,7 @@ def _mark_reached(candidates, chances, seen, touched, count):
 @inner_kernel
 def _extend_paths(paths, offsets, candidates, chosen):
     """Return the distinct paths that lead to the chosen candidates, and the path of each of them."""
-    number = np.empty(candidates.shape[0], np.int64)
-    for c in range(candidates.shape[0]):
-        number[c] = -1
+    number = np.full(candidates.shape[0], -1)
     for k in range(chosen.shape[0]):
         number[chosen[k]] = 0
     count = 0
@@ -362,9 +300,7 @@ def _summarize(touched, count, seen, sums, groups, sampled, least):
     visits = np.empty(count, np.float32)
     errors = np.zeros(count, np.float32)
     left = np.empty(count, np.int32)
-    total = 0.0
-    kept = 0
-    num_left = 0
+    total, kept, num_left = 0.0, 0, 0
     for k in range(count):
         v = touched[k]
         if seen[v] & 2:

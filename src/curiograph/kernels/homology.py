@@ -29,15 +29,9 @@ import numpy as np
 from curiograph.kernels.csr import find_link, map_put
 from curiograph.kernels.jit import inner_kernel, kernel
 
-NODES = 0
-EDGES = 1
-COMPONENTS = 2
-GAPS = 3
-
-HEAD = 0
-COMPONENT = 1
-TO = 0
-NEXT = 1
+NODES, EDGES, COMPONENTS, GAPS = 0, 1, 2, 3
+HEAD, COMPONENT = 0, 1
+TO, NEXT = 0, 1
 
 
 @kernel
@@ -65,9 +59,7 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
     """
     mark, queue, sums, basis, pivot, group, link = _allocate_scratch(local.shape[1], marks.shape[2])
     pairs = np.empty((16, 3), np.int64)
-    num_pairs = 0
-    edges = 0
-    gaps = 0
+    num_pairs, edges, gaps = 0, 0, 0
     for i in range(lengths.shape[0]):
         while counts[i, NODES] < lengths[i]:
             step = counts[i, NODES]
@@ -82,13 +74,13 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
             )
             for r in range(closed):
                 youngest = _find_youngest(basis, r, pivot, born[i])
-                _fold_into_edges(marks[i], counts[i, EDGES], basis[r], youngest)
-                _fold_into_sums(sums, link, size, basis[r], youngest)
+                for e in range(counts[i, EDGES]):
+                    _fold(marks[i], e, basis[r], youngest)
+                for k in range(size):
+                    _fold(sums, link[k], basis[r], youngest)
                 if num_pairs == pairs.shape[0]:
                     pairs = _double_rows(pairs)
-                pairs[num_pairs, 0] = i
-                pairs[num_pairs, 1] = born[i, youngest]
-                pairs[num_pairs, 2] = step
+                pairs[num_pairs, 0], pairs[num_pairs, 1], pairs[num_pairs, 2] = i, born[i, youngest], step
                 num_pairs += 1
                 born[i, youngest] = -1
             _attach(v, step, link, size, places[i], local[i], lists[i], marks[i], born[i], counts[i], sums, group)
@@ -131,8 +123,7 @@ def _survey(link, size, local, lists, marks, counts, mark, queue, sums, basis, p
     if size == 0:
         return 0, 0
     words = marks.shape[1] if counts[GAPS] > 0 else 0
-    rank = 0
-    roots = 0
+    rank, roots = 0, 0
     for k in range(size):
         mark[link[k]] = 1
     for k in range(size):
@@ -242,24 +233,11 @@ def _find_youngest(basis, row, pivot, born):
 
 
 @inner_kernel
-def _fold_into_edges(marks, edges, vector, bit):
-    word = bit >> 6
-    shift = np.uint64(bit & 63)
-    for e in range(edges):
-        if (marks[e, word] >> shift) & np.uint64(1):
-            for b in range(vector.shape[0]):
-                marks[e, b] ^= vector[b]
-
-
-@inner_kernel
-def _fold_into_sums(sums, link, size, vector, bit):
-    word = bit >> 6
-    shift = np.uint64(bit & 63)
-    for k in range(size):
-        u = link[k]
-        if (sums[u, word] >> shift) & np.uint64(1):
-            for b in range(vector.shape[0]):
-                sums[u, b] ^= vector[b]
+def _fold(table, row, vector, bit):
+    """Add a vector to a row that contains the bit."""
+    if (table[row, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
+        for b in range(vector.shape[0]):
+            table[row, b] ^= vector[b]
 
 
 @inner_kernel
@@ -280,7 +258,10 @@ def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums
             born[free] = step
             sums[u, free >> 6] |= np.uint64(1) << np.uint64(free & 63)
         else:
-            _merge_components(local, step, local[u, COMPONENT], local[step, COMPONENT])
+            old = local[u, COMPONENT]
+            for t in range(step):
+                if local[t, COMPONENT] == old:
+                    local[t, COMPONENT] = local[step, COMPONENT]
             counts[COMPONENTS] -= 1
     for k in range(size):
         u = np.int64(link[k])
@@ -301,10 +282,3 @@ def _add_neighbor(local, lists, u, neighbor, slot):
     lists[slot, TO] = neighbor
     lists[slot, NEXT] = local[u, HEAD]
     local[u, HEAD] = slot
-
-
-@inner_kernel
-def _merge_components(local, length, old, new):
-    for t in range(length):
-        if local[t, COMPONENT] == old:
-            local[t, COMPONENT] = new

@@ -10,9 +10,7 @@ import numpy as np
 
 from curiograph.kernels.jit import inner_kernel, kernel
 
-COSINE = 0
-PMI = 1
-COUNT = 2
+COSINE, PMI, COUNT = 0, 1, 2
 
 
 @inner_kernel

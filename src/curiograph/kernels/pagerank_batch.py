@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.jit import inner_kernel, kernel
-from curiograph.kernels.pagerank import WINDOW, select_latest, solve_mixture
+from curiograph.kernels.pagerank_single import WINDOW, select_latest, solve_mixture
 
 RIDGE = 1e-6
 

@@ -28,8 +28,8 @@ def swap_edges(indptr, indices, bounds, tries, streams):
         for t in range(tries * (size // 2)):
             s = start + int(draw_uniform(streams[k], t, 0) * size)
             r = start + int(draw_uniform(streams[k], t, 1) * size)
-            if _are_disjoint(rows, owner, s, r) and _can_swap(indptr, rows, owner, s, r):
-                _swap(rows, reverse, owner, s, r)
+            if _are_disjoint(rows, owner, s, r):
+                _swap(indptr, rows, reverse, owner, s, r)
     _sort_rows(indptr, rows)
     return rows
 
@@ -67,8 +67,7 @@ def latticize_edges(indptr, indices, bounds, rounds, streams):
                 a, b, c, d = place[owner[s]], place[rows[s]], place[owner[r]], place[rows[r]]
                 before = _measure_ring(a, b, length) + _measure_ring(c, d, length)
                 after = _measure_ring(a, d, length) + _measure_ring(c, b, length)
-                if before >= after and _can_swap(indptr, rows, owner, s, r):
-                    _swap(rows, reverse, owner, s, r)
+                if before >= after and _swap(indptr, rows, reverse, owner, s, r):
                     break
                 attempt += 1
                 if attempt == attempts:
@@ -102,21 +101,17 @@ def _are_disjoint(rows, owner, s, r):
 
 
 @inner_kernel
-def _can_swap(indptr, rows, owner, s, r):
-    """Return whether a swap of the disjoint edges of two slots creates no parallel edge."""
+def _swap(indptr, rows, reverse, owner, s, r):
+    """Replace the disjoint edges a-b and c-d of two slots by a-d and c-b, unless one exists; return whether it did."""
     a, b, c, d = owner[s], rows[s], owner[r], rows[r]
-    return not (_are_neighbors(indptr, rows, a, d) or _are_neighbors(indptr, rows, c, b))
-
-
-@inner_kernel
-def _swap(rows, reverse, owner, s, r):
-    """Replace the edges a-b and c-d of two slots by a-d and c-b."""
-    a, b, c, d = owner[s], rows[s], owner[r], rows[r]
+    if _are_neighbors(indptr, rows, a, d) or _are_neighbors(indptr, rows, c, b):
+        return False
     back_s, back_r = reverse[s], reverse[r]
     rows[s], rows[back_r] = d, a
     rows[r], rows[back_s] = b, c
     reverse[s], reverse[back_r] = back_r, s
     reverse[r], reverse[back_s] = back_s, r
+    return True
 
 
 @inner_kernel

@@ -52,12 +52,10 @@ def sample_geometric(luck, p_g, count):
 @inner_kernel
 def _select_rank(scores, first, luck, order, size, place):
     """Return the entry of `order` with rank `place`, best first (quickselect)."""
-    low = 0
-    high = size - 1
+    low, high = 0, size - 1
     while low < high:
         pivot = order[(low + high) >> 1]
-        i = low
-        j = high
+        i, j = low, high
         while i <= j:
             while _ranks_before(scores, first, luck, order[i], pivot):
                 i += 1

@@ -6,21 +6,15 @@ The visits of walk i are `visits[offsets[i]:offsets[i + 1]]`.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import zetac
 
-from curiograph.kernels.csr import get_map_size, map_get, map_put, sort_range
+from curiograph.kernels.csr import find_slot, get_map_size, map_get, map_put, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
-from curiograph.kernels.random import draw_uniform
 
-REVISITS = 0
-HEAPS = 1
-ZIPF = 2
-VISIT_ENTROPY = 3
-ENTROPY_RATE = 4
-NUM_MEASURES = 5
+REVISITS, HEAPS, ZIPF, VISIT_ENTROPY, ENTROPY_RATE, NUM_MEASURES = 0, 1, 2, 3, 4, 5
 
 _HALVINGS = 100  # of an interval that holds an exponent
 _MAX_EXPONENT = 64.0
-_TERMS = 12  # of a zeta function that are summed; the others are approximated
 
 
 @kernel
@@ -67,13 +61,10 @@ def _count_visits(walk):
 def _compute_slope(distinct):
     """Return the least-squares slope of log distinct(t) on log t, t = 1, 2, ..."""
     length = distinct.shape[0]
-    mean_x = 0.0
-    mean_y = 0.0
+    mean_x, mean_y, above, below = 0.0, 0.0, 0.0, 0.0
     for t in range(length):
         mean_x += np.log(t + 1) / length
         mean_y += np.log(distinct[t]) / length
-    above = 0.0
-    below = 0.0
     for t in range(length):
         x = np.log(t + 1) - mean_x
         above += x * (np.log(distinct[t]) - mean_y)
@@ -85,19 +76,16 @@ def _compute_slope(distinct):
 def _fit_zipf(counts):
     """Return the exponent s of the likeliest distribution of visits over ranks, P(r) ~ r^-s for r = 1, ..., n."""
     size = counts.shape[0]
-    visits = 0
-    mean = 0.0
-    for rank in range(size):
-        visits += counts[rank]
-        mean += counts[rank] * np.log(rank + 1)
-    mean /= visits
     if counts[0] == counts[size - 1]:
         return 0.0
+    mean = 0.0
+    for rank in range(size):
+        mean += counts[rank] * np.log(rank + 1)
+    mean /= counts.sum()
     low, high = 0.0, _MAX_EXPONENT
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        total = 0.0
-        logs = 0.0
+        total, logs = 0.0, 0.0
         for rank in range(size):
             log = np.log(rank + 1)
             share = np.exp(-middle * log)
@@ -182,69 +170,30 @@ def _search(indptr, indices, source, target, mark, seen, forward, backward):
     return -1
 
 
-@kernel
 def summarize_steps(lengths, offsets):
     """Return the mean step length of every walk and the exponent of its distribution, P(d) ~ d^-a for d = 1, 2, ...
 
-    The exponent is the likeliest one; NaN if all steps have length 1, for which it is infinite.
+    The exponent is the likeliest one: the expected logarithm, -zeta'(a) / zeta(a), equals the mean. It is NaN if all
+    steps have length 1, for which it is infinite.
     """
-    out = np.full((offsets.shape[0] - 1, 2), np.nan)
-    for i in range(offsets.shape[0] - 1):
-        count = 0
-        total = 0
-        logs = 0.0
-        for t in range(offsets[i], offsets[i + 1]):
-            if lengths[t] > 0:
-                count += 1
-                total += lengths[t]
-                logs += np.log(lengths[t])
-        if count > 0:
-            out[i, 0] = total / count
-        if logs > 0:
-            out[i, 1] = _fit_power_law(logs / count)
-    return out
-
-
-@inner_kernel
-def _fit_power_law(mean):
-    """Return the exponent above 1 at which the expected logarithm is `mean`; it decreases with the exponent."""
-    low, high = 1.0, _MAX_EXPONENT
+    walk = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[lengths > 0]
+    count, total, logs = (
+        np.bincount(walk, values[lengths > 0], len(offsets) - 1)
+        for values in (np.ones(len(lengths)), lengths, np.log(np.maximum(lengths, 1)))
+    )
+    out = np.full((len(count), 2), np.nan)
+    np.divide(total, count, out=out[:, 0], where=count > 0)
+    fitted = np.flatnonzero(logs)
+    mean = logs[fitted] / count[fitted]
+    low, high = np.ones(len(fitted)), np.full(len(fitted), _MAX_EXPONENT)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        total, logs = _sum_powers(middle)
-        if logs > mean * total:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
-
-
-@inner_kernel
-def _sum_powers(a):
-    """Return the sums of k^-a and of log(k) k^-a over k = 1, 2, ... (Euler-Maclaurin)."""
-    total = 0.0
-    logs = 0.0
-    for k in range(1, _TERMS):
-        power = k**-a
-        total += power
-        logs += np.log(k) * power
-    n = float(_TERMS)
-    log = np.log(n)
-    power = n**-a
-    total += n * power / (a - 1) + power / 2
-    logs += n * power * (log / (a - 1) + 1 / (a - 1) ** 2) + log * power / 2
-    # the terms of the derivatives of order 1, 3 and 5, and minus their derivatives by a
-    products = (a, a * (a + 1) * (a + 2), a * (a + 1) * (a + 2) * (a + 3) * (a + 4))
-    factors = (1 / 12, -1 / 720, 1 / 30240)
-    shrink = 1 / n
-    for j in range(3):
-        slope = 0.0
-        for shift in range(2 * j + 1):
-            slope += products[j] / (a + shift)
-        total += factors[j] * products[j] * power * shrink
-        logs += factors[j] * (products[j] * log - slope) * power * shrink
-        shrink /= n * n
-    return total, logs
+        width = 1e-4 * (middle - 1)
+        slope = np.log1p(zetac(middle - width)) - np.log1p(zetac(middle + width))
+        is_low = slope > 2 * width * mean
+        low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
+    out[fitted, 1] = (low + high) / 2
+    return out
 
 
 @kernel
@@ -260,7 +209,7 @@ def measure_weights(indptr, indices, weights, visits, offsets, nodes, node_offse
         total = 0.0
         for a in range(first, last):
             for b in range(a + 1, last):
-                weight = _find_weight(indptr, indices, weights, nodes[a], nodes[b])
+                weight = _find_larger_weight(indptr, indices, weights, nodes[a], nodes[b])
                 if weight != -np.inf:
                     count += 1
                     total += weight
@@ -275,7 +224,7 @@ def measure_weights(indptr, indices, weights, visits, offsets, nodes, node_offse
             distance = 0.0
             for a in range(first, last):
                 if times[a - first] > 0 and nodes[a] != visits[t]:
-                    weight = _find_weight(indptr, indices, weights, nodes[a], visits[t])
+                    weight = _find_larger_weight(indptr, indices, weights, nodes[a], visits[t])
                     distance += times[a - first] * (1 - max(weight, 0.0))
             times[map_get(places, visits[t])] += 1
             if t > offsets[i]:
@@ -286,21 +235,14 @@ def measure_weights(indptr, indices, weights, visits, offsets, nodes, node_offse
 
 
 @inner_kernel
-def _find_weight(indptr, indices, weights, u, v):
+def _find_larger_weight(indptr, indices, weights, u, v):
     """Return the larger weight of the edges between two nodes, minus infinity if there is none."""
     weight = -np.inf
-    for _ in range(2):
-        low = indptr[u]
-        high = indptr[u + 1]
-        while low < high:
-            middle = (low + high) >> 1
-            if indices[middle] < v:
-                low = middle + 1
-            else:
-                high = middle
-        if low < indptr[u + 1] and indices[low] == v:
-            weight = max(weight, weights[low])
-        u, v = v, u
+    there, back = find_slot(indptr, indices, u, v), find_slot(indptr, indices, v, u)
+    if there >= 0:
+        weight = max(weight, weights[there])
+    if back >= 0:
+        weight = max(weight, weights[back])
     return weight
 
 
@@ -326,38 +268,3 @@ def cut_blocks(visits, offsets, num_nodes, size):
                 begin = t + 1
                 distinct = 0
     return out[:count].copy()
-
-
-@kernel
-def draw_styles(indptr, indices, tightness, visits, memory, streams):
-    """Return walks of simulated people, a row for each.
-
-    With probability `tightness[i]` person i goes to a neighbor of one of the last `memory` visits, and otherwise to any
-    node. No two visits in a row are of the same node.
-    """
-    size = indptr.shape[0] - 1
-    out = np.empty((tightness.shape[0], visits), np.int32)
-    for i in range(tightness.shape[0]):
-        out[i, 0] = int(draw_uniform(streams[i], 0, 0) * size)
-        for t in range(1, visits):
-            last = out[i, t - 1]
-            chosen = -1
-            if draw_uniform(streams[i], t, 0) < tightness[i]:
-                anchor = out[i, t - 1 - int(draw_uniform(streams[i], t, 1) * min(memory, t))]
-                chosen = _draw_neighbor(indptr, indices, anchor, streams[i], t, 2)
-                if chosen == -1 or chosen == last:
-                    chosen = _draw_neighbor(indptr, indices, last, streams[i], t, 3)
-            if chosen == -1:
-                chosen = int(draw_uniform(streams[i], t, 4) * (size - 1))
-                chosen += chosen >= last
-            out[i, t] = chosen
-    return out
-
-
-@inner_kernel
-def _draw_neighbor(indptr, indices, v, stream, step, item):
-    """Return a random neighbor of v, or -1 if it has none."""
-    degree = indptr[v + 1] - indptr[v]
-    if degree == 0:
-        return -1
-    return indices[indptr[v] + int(draw_uniform(stream, step, item) * degree)]

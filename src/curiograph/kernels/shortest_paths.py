@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import kernel
 
 
 @kernel
@@ -23,52 +23,34 @@ def compute_distances(indptr, indices, walks, order):
     low = 0
     while low < order.shape[0]:
         start = walks[order[low], 0]
-        high = low + 1
+        high = low
+        missing = 0
         while high < order.shape[0] and walks[order[high], 0] == start:
+            for v in walks[order[high]]:
+                if v >= 0 and wanted[v] != low:
+                    wanted[v] = low
+                    missing += 1
             high += 1
-        targets = _mark_targets(walks, order, low, high, wanted)
-        _search(indptr, indices, start, low, targets, wanted, found, depth, queue)
-        for place in range(low, high):
-            walk = order[place]
+        found[start] = low
+        depth[start] = 0
+        queue[0] = start
+        missing -= 1  # the start is a target
+        head, tail = 0, 1
+        while head < tail and missing > 0:
+            u = queue[head]
+            head += 1
+            for slot in range(indptr[u], indptr[u + 1]):
+                v = indices[slot]
+                if found[v] != low:
+                    found[v] = low
+                    depth[v] = depth[u] + 1
+                    queue[tail] = v
+                    tail += 1
+                    missing -= wanted[v] == low
+        for walk in order[low:high]:
             for t in range(walks.shape[1]):
                 v = walks[walk, t]
                 if v >= 0 and found[v] == low:
                     out[walk, t] = depth[v]
         low = high
     return out
-
-
-@inner_kernel
-def _mark_targets(walks, order, low, high, wanted):
-    """Mark the nodes of walks `order[low:high]` as targets of search number `low`; return their number."""
-    targets = 0
-    for place in range(low, high):
-        for t in range(walks.shape[1]):
-            v = walks[order[place], t]
-            if v >= 0 and wanted[v] != low:
-                wanted[v] = low
-                targets += 1
-    return targets
-
-
-@inner_kernel
-def _search(indptr, indices, start, number, targets, wanted, found, depth, queue):
-    """Search breadth-first from `start` until all targets are found or the queue is empty."""
-    found[start] = number
-    depth[start] = 0
-    queue[0] = start
-    head = 0
-    tail = 1
-    missing = targets - 1  # the start is a target
-    while head < tail and missing > 0:
-        u = queue[head]
-        head += 1
-        for slot in range(indptr[u], indptr[u + 1]):
-            v = indices[slot]
-            if found[v] != number:
-                found[v] = number
-                depth[v] = depth[u] + 1
-                queue[tail] = v
-                tail += 1
-                if wanted[v] == number:
-                    missing -= 1

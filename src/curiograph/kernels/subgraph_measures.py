@@ -10,14 +10,7 @@ import numpy as np
 from curiograph.kernels.csr import find_link, get_map_size, map_put, reserve
 from curiograph.kernels.jit import inner_kernel, kernel
 
-EDGES = 0
-CLUSTERING = 1
-PATH_LENGTH = 2
-EFFICIENCY = 3
-MODULARITY = 4
-CORE_PERIPHERY = 5
-ENTROPY = 6
-NUM_MEASURES = 7
+EDGES, CLUSTERING, PATH_LENGTH, EFFICIENCY, MODULARITY, CORE_PERIPHERY, ENTROPY, NUM_MEASURES = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @kernel
@@ -35,8 +28,7 @@ def measure_subgraphs(indptr, indices, nodes, offsets, with_distances, with_comm
             out[i, PATH_LENGTH], out[i, EFFICIENCY] = _compute_distances(starts, links)
         if with_communities and total > 0:
             out[i, MODULARITY] = compute_modularity(starts, links, find_communities(starts, links))
-        spread = 0.0
-        entropy = 0.0
+        spread, entropy = 0.0, 0.0
         for v in range(size):
             degree = starts[v + 1] - starts[v]
             spread += abs(degree - total / size)
@@ -67,19 +59,18 @@ def link_nodes(indptr, indices, nodes, first, last):
 @kernel
 def list_edges(indptr, indices, nodes, offsets):
     """Return the edges of all subgraphs, once each, as rows (walk, node, node)."""
-    pairs = [(0, np.int32(0), np.int32(0)) for _ in range(0)]
+    out = np.empty((16, 3), np.int64)
+    filled = 0
     for i in range(offsets.shape[0] - 1):
         starts, links = link_nodes(indptr, indices, nodes, offsets[i], offsets[i + 1])
+        while filled + links.shape[0] > out.shape[0]:
+            out = np.concatenate((out, np.empty_like(out)))
         for u in range(starts.shape[0] - 1):
-            for slot in range(starts[u], starts[u + 1]):
-                if links[slot] > u:
-                    pairs.append(  # noqa: PERF401 - numba
-                        (i, nodes[offsets[i] + u], nodes[offsets[i] + links[slot]])
-                    )
-    out = np.empty((len(pairs), 3), np.int64)
-    for k in range(len(pairs)):
-        out[k, 0], out[k, 1], out[k, 2] = pairs[k]
-    return out
+            for v in links[starts[u] : starts[u + 1]]:
+                if v > u:
+                    out[filled, 0], out[filled, 1], out[filled, 2] = i, nodes[offsets[i] + u], nodes[offsets[i] + v]
+                    filled += 1
+    return out[:filled].copy()
 
 
 @inner_kernel
@@ -92,15 +83,15 @@ def _compute_clustering(starts, links):
         degree = starts[v + 1] - starts[v]
         if degree < 2:
             continue
-        for slot in range(starts[v], starts[v + 1]):
-            near[links[slot]] = True
+        row = links[starts[v] : starts[v + 1]]
+        for u in row:
+            near[u] = True
         linked = 0  # every edge among the neighbors twice
-        for slot in range(starts[v], starts[v + 1]):
-            u = links[slot]
-            for second in range(starts[u], starts[u + 1]):
-                linked += near[links[second]]
-        for slot in range(starts[v], starts[v + 1]):
-            near[links[slot]] = False
+        for u in row:
+            for slot in range(starts[u], starts[u + 1]):
+                linked += near[links[slot]]
+        for u in row:
+            near[u] = False
         total += linked / (degree * (degree - 1))
     return total / size
 
@@ -121,16 +112,13 @@ def _compute_distances(starts, links):
         while head < tail:
             u = queue[head]
             head += 1
-            for slot in range(starts[u], starts[u + 1]):
-                v = links[slot]
+            for v in links[starts[u] : starts[u + 1]]:
                 if depth[v] < 0:
                     depth[v] = depth[u] + 1
                     counts[depth[v]] += 1
                     queue[tail] = v
                     tail += 1
-    pairs = 0
-    total = 0
-    inverse = 0.0
+    pairs, total, inverse = 0, 0, 0.0
     for d in range(1, size):
         pairs += counts[d]
         total += d * counts[d]
@@ -159,14 +147,12 @@ def find_communities(starts, links):
     for u in range(size):
         best[u] = _find_partner(u, total, between, weight, alive)
     while True:
-        a = -1
-        highest = np.int64(0)
+        a, highest = -1, np.int64(0)
         for u in range(size):
             if alive[u] and best[u] >= 0:
                 gain = total * np.int64(between[u, best[u]]) - weight[u] * weight[best[u]]
                 if gain > highest:
-                    highest = gain
-                    a = u
+                    highest, a = gain, u
         if a < 0:
             return member
         b = best[a]
@@ -178,23 +164,19 @@ def find_communities(starts, links):
         weight[a] += weight[b]
         alive[b] = False
         for u in range(size):
-            if alive[u]:
-                has_changed = u < a and between[u, a] > 0  # the gain with a
-                if u == a or best[u] == a or best[u] == b or has_changed:
-                    best[u] = _find_partner(u, total, between, weight, alive)
+            if alive[u] and (u == a or best[u] in (a, b) or (u < a and between[u, a] > 0)):
+                best[u] = _find_partner(u, total, between, weight, alive)
 
 
 @inner_kernel
 def _find_partner(u, total, between, weight, alive):
     """Return the linked community above u whose merge raises modularity most, the lowest of equal ones; -1 for none."""
-    partner = -1
-    highest = np.int64(0)
+    partner, highest = -1, np.int64(0)
     for v in range(u + 1, between.shape[0]):
         if alive[v] and between[u, v] > 0:
             gain = total * np.int64(between[u, v]) - weight[u] * weight[v]
             if gain > highest:
-                highest = gain
-                partner = v
+                highest, partner = gain, v
     return partner
 
 

@@ -1,8 +1,7 @@
 """The subgraphs S + v of every candidate v as one list of nodes, and the message passing of the GNN on them.
 
 Subgraph c has the nodes `bounds[c]:bounds[c + 1]` of the list: the walk in order of visit, then the candidate.
-`links[starts[k]:starts[k + 1]]` are the neighbors of node k, as indices of that list. The neighborhoods
-of `neighborhood` have the same format.
+`links[starts[k]:starts[k + 1]]` are the neighbors of node k, as indices of that list.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.csr import has_edge, reserve
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import kernel
 
 
 @kernel
@@ -26,56 +25,29 @@ def build_subgraphs(indptr, indices, nodes, lengths, offsets, candidates):
     places = np.empty(bounds[count], np.int32)
     starts = np.zeros(bounds[count] + 1, np.int64)
     links = np.empty(8 * bounds[count] + 16, np.int32)
-    joined = np.zeros((longest, longest), np.bool_)
-    linked = np.zeros(longest, np.bool_)
+    joined = np.zeros((longest + 1, longest + 1), np.bool_)
     edges = 0
     for i in range(lengths.shape[0]):
         length = lengths[i]
         if offsets[i + 1] > offsets[i]:
             for a in range(length):
                 for b in range(a):
-                    joined[a, b] = has_edge(indptr, indices, nodes[i, a], nodes[i, b])
-                    joined[b, a] = joined[a, b]
+                    joined[a, b] = joined[b, a] = has_edge(indptr, indices, nodes[i, a], nodes[i, b])
         for c in range(offsets[i], offsets[i + 1]):
             links = reserve(links, edges, (length + 1) ** 2)
-            edges = _write_subgraph(
-                indptr,
-                indices,
-                nodes[i],
-                length,
-                candidates[c],
-                joined,
-                linked,
-                bounds[c],
-                places,
-                starts,
-                links,
-                edges,
-            )
+            first = bounds[c]
+            for a in range(length):
+                joined[a, length] = joined[length, a] = has_edge(indptr, indices, candidates[c], nodes[i, a])
+            for a in range(length + 1):
+                places[first + a] = nodes[i, a] if a < length else candidates[c]
+                for b in range(length + 1):
+                    if joined[a, b]:
+                        links[edges] = first + b
+                        edges += 1
+                starts[first + a + 1] = edges
+            for a in range(length):
+                joined[a, length] = joined[length, a] = False
     return bounds, places, starts, links[:edges].copy()
-
-
-@inner_kernel
-def _write_subgraph(indptr, indices, walk, length, v, joined, linked, first, places, starts, links, edges):
-    for a in range(length):
-        linked[a] = has_edge(indptr, indices, v, walk[a])
-    for a in range(length):
-        places[first + a] = walk[a]
-        for b in range(length):
-            if joined[a, b]:
-                links[edges] = first + b
-                edges += 1
-        if linked[a]:
-            links[edges] = first + length
-            edges += 1
-        starts[first + a + 1] = edges
-    places[first + length] = v
-    for a in range(length):
-        if linked[a]:
-            links[edges] = first + a
-            edges += 1
-    starts[first + length + 1] = edges
-    return edges
 
 
 @kernel

@@ -7,27 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compressibility import sort_walk
+from curiograph.kernels.compressibility import find_steps, sort_walk
+from curiograph.kernels.csr import find_slot
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.rate_distortion import compute_curve
-
-
-@inner_kernel
-def find_weight(indptr, indices, weights, u, v):
-    """Return the weight of the edge from u to v, 0 if there is none."""
-    if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
-        u, v = v, u
-    low = indptr[u]
-    high = indptr[u + 1]
-    while low < high:
-        mid = (low + high) >> 1
-        if indices[mid] < v:
-            low = mid + 1
-        else:
-            high = mid
-    if low < indptr[u + 1] and indices[low] == v:
-        return weights[low]
-    return 0.0
 
 
 @kernel
@@ -37,20 +20,18 @@ def build_weights(indptr, indices, weights, walk):
     inner = np.zeros((n, n))
     for s in range(n):
         for t in range(s + 1, n):
-            inner[s, t] = inner[t, s] = find_weight(indptr, indices, weights, walk[s], walk[t])
+            slot = find_slot(indptr, indices, walk[s], walk[t])
+            if slot >= 0:
+                inner[s, t] = inner[t, s] = weights[slot]
     return inner
 
 
-# ---- compressibility ------------------------------------------------------------------------------------------------
-
-
 @kernel
-def compute_growth_compressibility(
-    indptr, indices, weights, nodes, offsets, least, most, heuristics, num_pairs, cap, out
-):
+def compute_growth_compressibility(indptr, indices, weights, nodes, offsets, least, most, fast, out):
     """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
 
-    The same as `rate_distortion.compute_growth_compressibility` with weights; self-loops have weight 1.
+    As `rate_distortion.compute_growth_compressibility` with weights; self-loops have weight 1. All pairs are evaluated,
+    or those of the fast heuristic, where rates above the entropy rate count as the entropy rate.
     """
     for i in range(offsets.shape[0] - 1):
         begin = offsets[i]
@@ -59,45 +40,29 @@ def compute_growth_compressibility(
             continue
         walk = sort_walk(nodes[begin:], longest)
         inner = build_weights(indptr, indices, weights, walk)
-        step = np.empty(longest, np.int64)
         for s in range(longest):
             inner[s, s] = 1.0
-            step[s] = 0
-            while nodes[begin + step[s]] != walk[s]:
-                step[s] += 1
-        for length in range(least, longest + 1):
-            kept = np.flatnonzero(step < length)
-            for h in range(heuristics.shape[0]):
-                area = _compute_area(heuristics[h], num_pairs, kept, inner, cap)
-                if h == 0 or area > out[begin + length - 1]:
-                    out[begin + length - 1] = area
-
-
-@inner_kernel
-def _compute_area(heuristic, num_pairs, kept, inner, cap):
-    """Return C = H - mean R of the subgraph on some nodes, in bits."""
-    n = kept.shape[0]
-    w = np.empty((n, n), np.float64)
-    total = 0.0
-    for s in range(n):
-        for t in range(n):
-            w[s, t] = inner[kept[s], kept[t]]
-            total += w[s, t]
-    p = np.zeros(n, np.float64)
-    for s in range(n):
-        for t in range(n):
-            w[s, t] /= total
-            p[s] += w[s, t]
-    rates = np.empty(n, np.float64)
-    compute_curve(heuristic, num_pairs, None, w, None, p, rates, np.empty((n, 2), np.int64))
-    rates[n - 1] = 0.0
-    above = 0.0
-    for k in range(n):
-        above += max(0.0, rates[0] - rates[k]) if cap else rates[0] - rates[k]
-    return above / n
-
-
-# ---- persistence ----------------------------------------------------------------------------------------------------
+        step = find_steps(nodes[begin:], walk)
+        for n in range(least, longest + 1):
+            kept = np.flatnonzero(step < n)
+            w = np.empty((n, n))
+            p = np.zeros(n)
+            total = 0.0
+            for s in range(n):
+                for t in range(n):
+                    w[s, t] = inner[kept[s], kept[t]]
+                    total += w[s, t]
+            for s in range(n):
+                for t in range(n):
+                    w[s, t] /= total
+                    p[s] += w[s, t]
+            rates = np.empty(n)
+            compute_curve(fast, None, w, None, p, rates, np.empty((n, 2), np.int64))
+            rates[n - 1] = 0.0
+            above = 0.0
+            for k in range(n):
+                above += max(0.0, rates[0] - rates[k]) if fast else rates[0] - rates[k]
+            out[begin + n - 1] = above / n
 
 
 @kernel
@@ -128,12 +93,10 @@ def compute_persistence(indptr, indices, weights, nodes, offsets):
                 found = np.concatenate((found, np.empty_like(found)))
                 values = np.concatenate((values, np.empty_like(values)))
             found[filled, 0] = i
-            found[filled, 1:3] = ends[opener]
-            found[filled, 3:] = -1
-            if closer >= 0:
-                found[filled, 3:] = ends[closer]
-            values[filled, 0] = opened
-            values[filled, 1] = closed
+            for side in range(2):
+                found[filled, 1 + side] = ends[opener, side]
+                found[filled, 3 + side] = ends[closer, side] if closer >= 0 else -1
+            values[filled, 0], values[filled, 1] = opened, closed
             filled += 1
     return found[:filled], values[:filled], edge_counts
 
@@ -142,21 +105,16 @@ def compute_persistence(indptr, indices, weights, nodes, offsets):
 def _sort_edges(inner):
     """Return both ends of every edge of positive weight, by decreasing weight; equal weights in order of their ends."""
     n = inner.shape[0]
-    count = 0
-    for s in range(n):
-        for t in range(s + 1, n):
-            count += inner[s, t] > 0.0
-    ends = np.empty((count, 2), np.int32)
-    keys = np.empty(count, np.float64)
+    ends = np.empty((n * (n - 1) // 2, 2), np.int32)
+    keys = np.empty(n * (n - 1) // 2)
     count = 0
     for t in range(n):
         for s in range(t):
             if inner[s, t] > 0.0:
-                ends[count, 0] = s
-                ends[count, 1] = t
+                ends[count, 0], ends[count, 1] = s, t
                 keys[count] = -inner[s, t]
                 count += 1
-    return ends[np.argsort(keys, kind="mergesort")]
+    return ends[np.argsort(keys[:count], kind="mergesort")]
 
 
 @inner_kernel

@@ -36,8 +36,7 @@ class FlexibilityTracker(Tracker):
         self._update()
 
     def values(self) -> Float64:
-        dimensions, freedom = self.dimensions(), self.freedom()
-        return count_conformable(dimensions, freedom).astype(np.float64)
+        return count_conformable(self.dimensions(), self.freedom()).astype(np.float64)
 
     def dimensions(self) -> Int64:
         """Return the dimension of every walk."""
@@ -45,10 +44,8 @@ class FlexibilityTracker(Tracker):
 
     def freedom(self) -> Int64:
         """Return the degrees of freedom of every walk, rigid motions included."""
-        counts = self._counts
-        linked: Int64 = counts[:, kernels.flexibility.LINKED]
-        edges: Int64 = counts[:, kernels.flexibility.EDGES]
-        return self.dimensions() * linked - edges
+        freedom: Int64 = self.dimensions() * self._counts[:, kernels.flexibility.LINKED]
+        return freedom - self._counts[:, kernels.flexibility.EDGES]
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         csr = self.stack.skeleton

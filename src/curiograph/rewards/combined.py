@@ -23,17 +23,7 @@ Term = tuple[float, Reward]
 
 
 class CombinedTracker(Tracker):
-    """Weighted sum of the values of several trackers.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> from curiograph.rewards.registry import as_reward
-    >>> walk = GraphBatch.of([cycle(4)]), np.array([[0, 1, 2, -1]]), np.array([3])
-    >>> gaps, bits, both = (as_reward(name).track(*walk) for name in ("igt", "cpt", "igt+0.5*cpt"))
-    >>> candidate = np.array([0, 1]), np.array([3], np.int32)
-    >>> gains = gaps.candidate_values(*candidate) + 0.5 * bits.candidate_values(*candidate)
-    >>> bool(both.candidate_values(*candidate) == gains)
-    True
-    """
+    """Weighted sum of the values of several trackers."""
 
     def __init__(self, terms: tuple[Term, ...], stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         super().__init__(stack, nodes, lengths)
@@ -71,14 +61,9 @@ class CombinedTracker(Tracker):
 class CombinedReward:
     """A weighted sum of rewards; `combine_rewards` and `as_reward` create one.
 
-    Examples
-    --------
     >>> from curiograph.rewards.registry import as_reward
-    >>> reward = as_reward({"igt": 1.0, "cpt": 0.5})
-    >>> reward.name
+    >>> as_reward({"igt": 1.0, "cpt": 0.5}).name
     'igt+0.5*cpt'
-    >>> [(weight, term.name) for weight, term in reward.terms]
-    [(1.0, 'igt'), (0.5, 'cpt')]
     """
 
     terms: tuple[Term, ...]
@@ -87,7 +72,10 @@ class CombinedReward:
     @property
     def name(self) -> str:
         """The sum as text, which `as_reward` reads."""
-        text = "".join(_format_term(weight, reward) for weight, reward in self.terms)
+        text = ""
+        for weight, reward in self.terms:
+            factor = "" if abs(weight) == 1 else f"{abs(weight)!r}*".replace(".0*", "*")
+            text += f"{'-' if weight < 0 else '+'}{factor}{reward.name}"
         return text.removeprefix("+")
 
     @property
@@ -101,12 +89,7 @@ class CombinedReward:
 
 
 def list_terms(reward: Reward) -> list[Term]:
-    """Return the weights and rewards of a sum; any other reward is a sum of one term.
-
-    >>> from curiograph.rewards.registry import as_reward
-    >>> [(weight, term.name) for weight, term in list_terms(as_reward("cpt"))]
-    [(1.0, 'cpt')]
-    """
+    """Return the weights and rewards of a sum; any other reward is a sum of one term."""
     terms = getattr(reward, "terms", None)
     return list(terms) if isinstance(terms, tuple) else [(1.0, reward)]
 
@@ -141,15 +124,3 @@ def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:
         raise SettingError("a sum of rewards has no terms; give at least one reward with a weight that is not 0.")
     total = tuple((weights[name], rewards[name]) for name in names)
     return total[0][1] if len(total) == 1 and total[0][0] == 1 else CombinedReward(total)
-
-
-def _format_term(weight: float, reward: Reward) -> str:
-    """Return a term with its sign.
-
-    >>> from curiograph.rewards.registry import as_reward
-    >>> _format_term(1.0, as_reward("igt")), _format_term(-0.25, as_reward("cpt"))
-    ('+igt', '-0.25*cpt')
-    """
-    sign, size = "-" if weight < 0 else "+", abs(weight)
-    factor = "" if size == 1 else f"{size!r}*".replace(".0*", "*")
-    return f"{sign}{factor}{reward.name}"

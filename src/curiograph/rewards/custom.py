@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import RewardError
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.messages import shorten_text
+from curiograph.messages import quote_value, shorten_text
 from curiograph.rewards.base import Tracker
 
 Function = Callable[[Graph], float]
@@ -58,11 +57,14 @@ class CallableReward:
                 f"reward {self.name!r} raised {type(error).__name__} on the subgraph of {_format_nodes(subgraph)}: "
                 f"{shorten_text(error)}"
             ) from error
-        number = _as_float(value)
+        try:
+            number = math.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
         if not math.isfinite(number):
             raise RewardError(
-                f"reward {self.name!r} returned {shorten_text(repr(value))} on the subgraph of "
-                f"{_format_nodes(subgraph)}; a reward must be a finite number."
+                f"reward {self.name!r} returned {quote_value(value)} on the subgraph of {_format_nodes(subgraph)}; a "
+                "reward must be a finite number."
             )
         return number
 
@@ -79,28 +81,15 @@ class _CallableTracker(Tracker):
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         walks = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        pairs = zip(walks, candidates, strict=True)
         return np.asarray(
-            [
-                self._evaluate(np.append(self.nodes[i, : self.lengths[i]], v))
-                for i, v in zip(walks, candidates, strict=True)
-            ],
-            np.float64,
+            [self._evaluate(np.append(self.nodes[i, : self.lengths[i]], v)) for i, v in pairs], np.float64
         )
 
     def _evaluate(self, nodes: Int32) -> float:
         graph, position = self.stack.split(int(nodes[0]))
         shift = int(nodes[0]) - position
         return self._reward.value(graph.skeleton.induced(np.sort(nodes) - shift))
-
-
-def _as_float(value: Any) -> float:
-    """Convert `value` to a float; NaN for anything that is not a number, numeric text included."""
-    if not isinstance(value, (numbers.Real, np.generic)) and np.shape(value) != ():
-        return math.nan
-    try:
-        return math.nan if isinstance(value, (str, bytes)) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
 
 
 def _format_nodes(subgraph: Graph) -> str:

@@ -69,17 +69,9 @@ class GapTracker(Tracker):
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         csr = self.stack.skeleton
+        state = self._places, self._local, self._lists, self._marks, self._counts
         values: Float64 = kernels.homology.count_candidate_gaps(
-            csr.indptr,
-            csr.indices,
-            self.nodes,
-            self._places,
-            self._local,
-            self._lists,
-            self._marks,
-            self._counts,
-            offsets,
-            candidates,
+            csr.indptr, csr.indices, self.nodes, *state, offsets, candidates
         )
         return values
 
@@ -92,17 +84,9 @@ class GapTracker(Tracker):
     def _update(self) -> None:
         csr = self.stack.skeleton
         while True:
+            state = self._places, self._local, self._lists, self._marks, self._born, self._counts
             closed, num_closed, edges, gaps = kernels.homology.grow_walks(
-                csr.indptr,
-                csr.indices,
-                self.nodes,
-                self.lengths,
-                self._places,
-                self._local,
-                self._lists,
-                self._marks,
-                self._born,
-                self._counts,
+                csr.indptr, csr.indices, self.nodes, self.lengths, *state
             )
             if num_closed:
                 self.closed.append(closed[:num_closed])

@@ -1,11 +1,11 @@
-"""Rate-distortion curve of the random walk on a graph, and compressibility, the area above it."""
+"""The rate-distortion curve of a random walk on a graph, and its compressibility, the area above it."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +13,22 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError
-from curiograph.graph.graph import Graph, as_graph
-from curiograph.rewards.cpt import build_entropy_table
-from curiograph.rewards.pairs import HEURISTICS, NUM_PAIRS, Pairs, check_pairs, choose_pairs
-from curiograph.validation import check_integer, check_seed
+from curiograph.graph.graph import Graph, as_graph, require_nodes
+from curiograph.results import Table
+from curiograph.rewards.cpt import MAX_ALL, build_entropy_table
+from curiograph.validation import check_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Pairs = Literal["auto", "all", "fast"]
+"""Pairs of clusters tried at every merge, see `rate_distortion`."""
 
 _MAX_NODES = 20_000  # the dense matrix of a larger graph would not fit in memory
 _ROUNDING = 1e-9  # bits
 
 
-class Clusterings(Sequence[list[list[Hashable]]]):
+class Clusterings(Sequence[Any]):
     """The clustering at every point of a curve, rebuilt from the merges on access.
 
     >>> from curiograph.graph.toys import complete
@@ -40,18 +43,15 @@ class Clusterings(Sequence[list[list[Hashable]]]):
     def __len__(self) -> int:
         return self._graph.num_nodes
 
-    def __getitem__(self, point: Any) -> Any:
-        points: Any = range(len(self))[point]  # raises IndexError
-        if isinstance(point, slice):
-            return [self[i] for i in points]
+    def __getitem__(self, point: Any) -> list[list[Hashable]]:
         members = {i: [i] for i in range(len(self))}
-        for a, b in self._merges[:points]:
-            members[int(a)] += members.pop(int(b))
+        for a, b in self._merges[: range(len(self))[point]].tolist():
+            members[a] += members.pop(b)
         return [[self._graph.label(i) for i in sorted(cluster)] for cluster in members.values()]
 
 
-@dataclass(frozen=True, eq=False)
-class RateDistortion:
+@dataclass(frozen=True, eq=False, repr=False)
+class RateDistortion(Table):
     """The rate-distortion curve of a graph, from one cluster per node (scale 1/n) to a single cluster (scale 1).
 
     Examples
@@ -66,13 +66,13 @@ class RateDistortion:
     """Scale of description s = 1 - (clusters - 1) / n."""
     upper: Float64
     """Rate R(s) in bits, the information rate of the clustered walk if it were Markovian: the curve of the paper. With
-    `pairs="best"`, H where that is lower, since clustering cannot add information."""
+    the pairs "fast", H where that is lower, since clustering cannot add information."""
     lower: Float64
     """Lower bound of the rate in bits: the entropy of the next cluster given the current node."""
     clusters: Clusterings
     """The clustering at every scale, as lists of labels."""
     pairs: str
-    """Heuristic that selected the pairs of clusters."""
+    """Pairs of clusters that were tried at every merge: "all" or "fast"."""
 
     @property
     def entropy(self) -> float:
@@ -84,11 +84,12 @@ class RateDistortion:
         """Compressibility C = H - mean R: the area above the curve."""
         return float(np.mean(self.upper[0] - self.upper))
 
+    def columns(self) -> dict[str, Float64]:
+        return {"scale": self.scale, "upper": self.upper, "lower": self.lower}
+
     def __repr__(self) -> str:
-        size = f"{len(self.scale):,} nodes"
-        return (
-            f"RateDistortion({size}, entropy {self.entropy:.4g} bits, compressibility {self.compressibility:.4g} bits)"
-        )
+        bits = f"entropy {self.entropy:.4g} bits, compressibility {self.compressibility:.4g} bits"
+        return f"RateDistortion({len(self.scale):,} nodes, {bits})"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the curve with its lower bound; on new axes if `ax` is None."""
@@ -97,9 +98,7 @@ class RateDistortion:
         return plot_rate_distortion(self.scale, self.upper, self.lower, ax)
 
 
-def compressibility(
-    graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto", num_pairs: int = NUM_PAIRS, seed: int = 0
-) -> float:
+def compressibility(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto") -> float:
     """Compute the compressibility of a graph in bits.
 
     It is the decrease of the information rate of a random walk by clustering nodes, averaged over all scales. The
@@ -107,22 +106,13 @@ def compressibility(
 
     Parameters
     ----------
-    graph : Graph
-        A graph of at most 20,000 nodes.
-    self_loops : bool
-        Add a self-loop of weight 1 to every node, as the published figures require. The graph's own are ignored.
-    pairs, num_pairs, seed
-        See `rate_distortion`.
+    graph, self_loops, pairs
+        As for `rate_distortion`.
 
     Returns
     -------
     float
-        Compressibility in bits. Every heuristic gives a lower bound.
-
-    Warns
-    -----
-    UserWarning
-        If the heuristic gives a negative value; "auto" and "best" do not.
+        Compressibility in bits, a lower bound on that of the best clusterings.
 
     Examples
     --------
@@ -130,16 +120,14 @@ def compressibility(
     >>> round(compressibility(complete(6)), 3), round(compressibility(cycle(6)), 3)
     (1.163, 0.579)
     """
-    return _compute(graph, self_loops, pairs, num_pairs, seed).compressibility
+    return rate_distortion(graph, self_loops=self_loops, pairs=pairs).compressibility
 
 
-def rate_distortion(
-    graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto", num_pairs: int = NUM_PAIRS, seed: int = 0
-) -> RateDistortion:
+def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto") -> RateDistortion:
     """Compute the rate-distortion curve of a graph by greedy pairwise merging of clusters.
 
-    Every choice of pairs gives an upper bound on the lowest rate at each scale, so that of two curves the lower one is
-    the better. Evaluating more pairs per merge does not always lower the curve.
+    Any choice of pairs gives an upper bound on the lowest rate at each scale, so that of two curves the lower one is
+    the better. Of equal merges the one with the lowest nodes is taken, so that the result may depend on their order.
 
     Parameters
     ----------
@@ -147,27 +135,10 @@ def rate_distortion(
         A graph of at most 20,000 nodes.
     self_loops : bool
         Add a self-loop of weight 1 to every node, as the published figures require. The graph's own are ignored.
-    pairs : str
-        Pairs of clusters evaluated at every merge (Lynn and Bassett 2021; the number is that of their code):
-
-        - "auto": "all" up to 100 nodes, "best" for larger graphs;
-        - "best": the curve of largest compressibility among the heuristics without random numbers, with R(s) = H where
-          it would exceed the entropy rate H; all its clusterings are of that one heuristic;
-        - "all": all pairs (1), a poor bound for most graphs of several hundred nodes;
-        - "edges": the pairs joined by an edge (3);
-        - "joint": the `num_pairs` pairs of largest joint transition probability (5);
-        - "joint-self": the same with the self-transition probabilities of both clusters added (6);
-        - "stationary": the `num_pairs` pairs of largest total stationary probability (7);
-        - "single": no choice: one cluster absorbs the nodes in their order, after the last node (8);
-        - "random": `num_pairs` random pairs (2);
-        - "random-edges": `num_pairs` random pairs joined by an edge (4).
-
-        Of equal pairs and of equal merges those with the lowest nodes are taken, so that the result may depend on the
-        order of nodes.
-    num_pairs : int
-        Number of pairs evaluated at every merge, where `pairs` limits it.
-    seed : int
-        Seed of the random pairs.
+    pairs : {"auto", "all", "fast"}
+        Pairs of clusters tried at every merge: "all", a poor bound for most graphs of several hundred nodes; "fast",
+        the 100 pairs of largest joint transition probability (number 5 in the code of Lynn and Bassett), with
+        R(s) = H where it would exceed the entropy rate H; or "auto", "all" up to 100 nodes and "fast" beyond.
 
     Returns
     -------
@@ -177,7 +148,11 @@ def rate_distortion(
     Warns
     -----
     UserWarning
-        If the rate exceeds the entropy rate at some scale; "best" never does.
+        If the compressibility is negative, a poor bound on the true one; "fast" never gives one.
+
+    References
+    ----------
+    Lynn and Bassett, Quantifying the compressibility of complex networks, PNAS 118 (2021).
 
     Examples
     --------
@@ -185,64 +160,32 @@ def rate_distortion(
     >>> rate_distortion(complete(3)).upper.round(3)
     array([1.585, 0.918, 0.   ])
     """
-    curve = _compute(graph, self_loops, pairs, num_pairs, seed)
-    above = curve.upper - curve.entropy
-    if above.max() > _ROUNDING and curve.compressibility >= 0:
+    require_nodes(as_graph(graph))
+    size = graph.num_nodes
+    if size > _MAX_NODES:
+        raise GraphError(
+            f"compressibility of {size} nodes at once needs a dense matrix; take a subgraph of at most {_MAX_NODES}."
+        )
+    if check_choice("pairs", pairs, get_args(Pairs)) == "auto":
+        pairs = "all" if size <= MAX_ALL else "fast"
+    joint, stationary = compute_joint_distribution(graph, self_loops)
+    upper, merges = _merge(graph, self_loops, joint, stationary, pairs)
+    lower = np.zeros(size)
+    kernels.rate_distortion.compute_lower_rates(joint, stationary, merges, lower)
+    lower[-1] = 0.0
+    curve = RateDistortion(np.arange(1, size + 1) / size, upper, lower, Clusterings(graph, merges[: size - 1]), pairs)
+    if curve.compressibility < -_ROUNDING:
         warnings.warn(
-            f"pairs={curve.pairs!r} gives rates above the entropy rate H at {np.count_nonzero(above > _ROUNDING)} of "
-            f"{len(above)} scales, by up to {above.max():.3g} bits: the bound is poor there; pairs='best' does not "
-            "exceed H.",
+            f"pairs={pairs!r} gives a negative compressibility of {curve.compressibility:.3g} bits, a poor bound on "
+            "the true one, which is not negative; use pairs='fast'.",
             stacklevel=2,
         )
     return curve
 
 
-def _compute(graph: Graph, self_loops: bool, pairs: Pairs, num_pairs: int, seed: int) -> RateDistortion:
-    """Check the arguments and compute the curve; warn if the compressibility is negative."""
-    if as_graph(graph).num_nodes == 0:
-        raise GraphError("the graph is empty: it has no nodes, so there is nothing to compress.")
-    if graph.num_nodes > _MAX_NODES:
-        raise GraphError(
-            f"compressibility of {graph.num_nodes} nodes at once needs a dense matrix; take a subgraph of at most "
-            f"{_MAX_NODES} nodes."
-        )
-    check_pairs(pairs)
-    check_integer("num_pairs", num_pairs, 1, "try a whole number of pairs per merge, 1 or more")
-    check_seed(seed)
-    used = choose_pairs(pairs, graph.num_nodes)
-    joint, stationary = compute_joint_distribution(graph, self_loops)
-    if used == "best":
-        curves = {each: _merge(graph, self_loops, joint, stationary, each, num_pairs, seed) for each in HEURISTICS}
-        for upper, _ in curves.values():
-            np.minimum(upper, upper[0], out=upper)
-        used = min(curves, key=lambda each: curves[each][0].sum())
-        upper, merges = curves[used]
-    else:
-        upper, merges = _merge(graph, self_loops, joint, stationary, used, num_pairs, seed)
+def _merge(graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, pairs: Pairs) -> tuple[Float64, Int64]:
+    """Return rates and merges; those of an unweighted, undirected graph are computed in integer arithmetic."""
     size = graph.num_nodes
-    lower = np.zeros(size)
-    kernels.rate_distortion.compute_lower_rates(joint, stationary, merges, lower)
-    lower[-1] = 0.0
-    scale = np.arange(1, size + 1) / size
-    curve = RateDistortion(scale, upper, lower, Clusterings(graph, merges[: size - 1]), used)
-    if curve.compressibility < -_ROUNDING:
-        warnings.warn(
-            f"pairs={used!r} gives a negative compressibility of {curve.compressibility:.3g} bits, with rates above "
-            "the entropy rate H: a poor bound on the true one, which is not negative; use pairs='best'.",
-            stacklevel=3,
-        )
-    return curve
-
-
-def _merge(
-    graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, pairs: str, num_pairs: int, seed: int
-) -> tuple[Float64, Int64]:
-    """Return the rates and merges of one heuristic.
-
-    Those of an unweighted, undirected graph are computed in integer arithmetic.
-    """
-    size = graph.num_nodes
-    merges = np.empty((size, 2), np.int64)
     w: NDArray[Any]
     p: NDArray[Any]
     table, unit, transpose = None, 1.0, None
@@ -256,57 +199,11 @@ def _merge(
         np.fill_diagonal(w, int(self_loops))
         p = w.sum(axis=1, dtype=np.int64)
         unit /= max(int(p.sum()), 1)
-    rates = np.empty(size, p.dtype)
-    if pairs in ("random", "random-edges"):
-        rng = np.random.default_rng(seed)
-        _merge_random(pairs == "random-edges", num_pairs, rng, table, w, transpose, p, rates, merges)
-    else:
-        limit = min(num_pairs, size * size)  # fits into a machine integer
-        code = HEURISTICS.index(pairs)
-        kernels.rate_distortion.compute_curve(code, limit, table, w, transpose, p, rates, merges)
+    rates, merges = np.empty(size, p.dtype), np.empty((size, 2), np.int64)
+    kernels.rate_distortion.compute_curve(pairs == "fast", table, w, transpose, p, rates, merges)
     upper: Float64 = rates * unit if table is not None else rates
     upper[-1] = 0.0
-    return upper, merges
-
-
-def _merge_random(
-    only_linked: bool,
-    num_pairs: int,
-    rng: np.random.Generator,
-    table: Int64 | None,
-    w: NDArray[Any],
-    transpose: NDArray[Any] | None,
-    p: NDArray[Any],
-    rates: NDArray[Any],
-    merges: Int64,
-) -> None:
-    """Fill `rates` and `merges` as `kernels.rate_distortion.compute_curve` does, with random (linked) pairs."""
-    kernel = kernels.clusters
-    size = len(p)
-    rates[0] = kernel.compute_rate(table, w, p)
-    rows, columns = np.empty_like(rates), np.empty_like(rates)
-    kernel.sum_rows(table, size, w, rows)
-    kernel.sum_rows(table, size, w if transpose is None else transpose, columns)
-    clusters = np.arange(size)
-    for k in range(size - 1):
-        first, second = (
-            kernels.rate_distortion.find_linked_pairs(size, w) if only_linked else (clusters[:0], clusters[:0])
-        )
-        if len(first):
-            chosen = np.sort(rng.choice(len(first), min(num_pairs, len(first)), replace=False))
-            first, second = first[chosen], second[chosen]
-        elif only_linked:  # no cluster is linked to another, so that every merge costs nothing
-            first, second = clusters[:1], clusters[1:2]
-        else:
-            total = len(clusters) * (len(clusters) - 1) // 2
-            numbers = np.sort(rng.choice(total, min(num_pairs, total), replace=False))
-            high = ((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
-            first, second = clusters[numbers - high * (high - 1) // 2], clusters[high]
-        a, b = kernel.find_best_merge(table, len(first), first, second, size, w, transpose, p, rows, columns)
-        rates[k + 1] = rates[k] + kernel.compute_merge_cost(table, a, b, size, w, p)
-        merges[k] = a, b
-        kernel.merge_clusters(table, a, b, size, w, transpose, p, rows, columns)
-        clusters = clusters[clusters != b]
+    return np.minimum(upper, upper[0]) if pairs == "fast" else upper, merges
 
 
 def compute_joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64, Float64]:

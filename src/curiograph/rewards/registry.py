@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -80,15 +80,10 @@ def _parse_sum(text: str) -> Reward:
     terms: list[tuple[float, Reward]] = []
     while rest:
         term = _TERM.match(rest)
-        if term is None:
+        if term is None or term[3] not in REWARDS:
             raise UnknownNameError(
-                f"there is no reward {quote_value(text)}; the rewards are {', '.join(REWARDS)}; in a sum such as "
-                "igt+0.5*cpt, a term is NAME or NUMBER*NAME, and terms are joined by + or -."
-            )
-        if term[3] not in REWARDS:
-            raise UnknownNameError(
-                f"there is no reward {quote_value(term[3])}; the rewards are {', '.join(REWARDS)}, a weighted sum such "
-                "as igt+0.5*cpt, or any function of a subgraph."
+                f"there is no reward {quote_value(text if term is None else term[3])}; the rewards are "
+                f"{', '.join(REWARDS)}, a weighted sum such as igt+0.5*cpt, or any function of a subgraph."
             )
         terms.append((float(f"{term[1]}{term[2] or 1}"), REWARDS[term[3]]))
         rest = rest[term.end() :]
@@ -137,43 +132,31 @@ def check_reward(reward: RewardLike, graph: Graph | None = None, *, seed: int = 
 
 def _check_nodes(reward: Reward, stack: GraphBatch, nodes: Int32, rng: np.random.Generator) -> None:
     """Check a reward on one walk, whose last node is first evaluated as a candidate."""
-    size = len(nodes) - 1
-    where = f"on the nodes at positions {nodes.tolist()}"
-    row = nodes[None, :]
-    one = np.array([0, 1])
-    tracker = reward.track(stack, row, np.array([size]))
+
+    def fail(problem: str) -> NoReturn:
+        raise RewardError(f"reward {reward.name!r} {problem} on the nodes at positions {nodes.tolist()}.")
+
+    def check_equal(first: Any, second: Any, when: str) -> None:
+        if not np.allclose(first, second, rtol=1e-9, atol=1e-9):
+            fail(f"returned {np.ravel(first)[0]} and {np.ravel(second)[0]} {when}")
+
+    row, one, length = nodes[None, :], np.array([0, 1]), np.array([len(nodes)])
+    tracker = reward.track(stack, row, length - 1)
     if not isinstance(tracker, Tracker):
-        raise RewardError(f"reward {reward.name!r}: track returned {tracker!r}; it must return a Tracker.")
+        fail(f"tracks walks by {tracker!r}, which is no Tracker,")
     value = tracker.candidate_values(one, nodes[-1:])
-    repeated = tracker.candidate_values(one, nodes[-1:])
     if np.shape(value) != (1,) or not np.all(np.isfinite(value)):
-        raise RewardError(
-            f"reward {reward.name!r} returned {value!r} {where}; it must return a finite number per candidate."
-        )
-    if not np.array_equal(value, repeated):
-        raise RewardError(
-            f"reward {reward.name!r} returned {value[0]} and then {repeated[0]} {where}; it must not change."
-        )
+        fail(f"returned {value!r}, which is not a finite number per candidate,")
+    if not np.array_equal(value, tracker.candidate_values(one, nodes[-1:])):
+        fail("returned different values for the same candidate")
     tracker.advance(nodes[-1:])
     grown = tracker.values()
-    if not np.allclose(grown, value, rtol=1e-9, atol=1e-9):
-        raise RewardError(
-            f"reward {reward.name!r} returned {value[0]} for a candidate but {grown[0]} after the step {where}; "
-            "they must agree."
-        )
+    check_equal(value, grown, "for a candidate and after the step")
     if tracker.depends_on_order:
         replayed = reward.track(stack, row, np.array([1]))
         for node in nodes[1:]:
             replayed.advance(np.array([node], np.int32))
-        if not np.allclose(replayed.values(), grown, rtol=1e-9, atol=1e-9):
-            raise RewardError(
-                f"reward {reward.name!r} returned {grown[0]} for a walk given at once and {replayed.values()[0]} for "
-                f"the same walk node by node {where}; they must agree."
-            )
-        return
-    shuffled = reward.track(stack, rng.permuted(row, axis=1), np.array([size + 1])).values()
-    if not np.allclose(shuffled, grown, rtol=1e-9, atol=1e-9):
-        raise RewardError(
-            f"reward {reward.name!r} returned {grown[0]} for one order of visit and {shuffled[0]} for another {where}; "
-            "it must depend on the set of visited nodes alone, or set depends_on_order = True in its tracker."
-        )
+        check_equal(grown, replayed.values(), "for a walk at once and node by node")
+    else:
+        shuffled = reward.track(stack, rng.permuted(row, axis=1), length).values()
+        check_equal(grown, shuffled, "for two orders of visit, without depends_on_order = True in its tracker,")

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.errors import GraphError
 from curiograph.graph.batch import GraphBatch
-from curiograph.graph.graph import Graph, as_graph
+from curiograph.graph.graph import Graph, as_graph, require_nodes
 from curiograph.optional import import_optional
 from curiograph.rewards.igt import GapTracker
 from curiograph.validation import check_integer
@@ -39,8 +38,7 @@ def betti(graph: Graph, dim: int = 1) -> int:
     (1, 4, 1)
     """
     check_integer("dim", dim, 0, "a dimension is a whole number, zero or above")
-    if as_graph(graph).num_nodes == 0:
-        raise GraphError("the graph is empty: it has no nodes, so it has no Betti numbers.")
+    require_nodes(as_graph(graph))
     if dim >= 2:
         return len(compute_persistence(graph.skeleton, np.arange(graph.num_nodes), dim, whole=True)[dim])
     nodes = np.arange(graph.num_nodes, dtype=np.int32)[None, :]

@@ -11,7 +11,6 @@ from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, MinDegreeA
 from curiograph.agents.registry import PLANNING_AGENTS
 from curiograph.graph.graph import Graph
 from curiograph.rewards.combined import list_terms
-from curiograph.rewards.pairs import MAX_ALL
 from curiograph.rewards.registry import as_reward
 
 LIGHT_SECONDS = 0.02
@@ -24,8 +23,6 @@ _CANDIDATE_SECONDS = 1e-6
 """Least time to evaluate one candidate."""
 _NETWORK_SECONDS = 2e-6
 """Time of a trained agent per step and edge of the graph."""
-_BEST_COST = 4
-"""How many times longer the best of several heuristics takes than all pairs, for walks of more than `MAX_ALL` nodes."""
 
 
 def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int, visited: int = 1) -> float:
@@ -94,6 +91,6 @@ def estimate_measure_seconds(lengths: Iterable[int]) -> float:
     """
 
     def sum_cubes(length: int) -> float:
-        return length**4 / 4 if length <= MAX_ALL else _BEST_COST * length**4 / 4
+        return length**4 / 4
 
     return _SECONDS["cpt"] * sum(map(sum_cubes, lengths))

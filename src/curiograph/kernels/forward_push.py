@@ -17,7 +17,7 @@ INITIAL_CAPACITY = 256
 
 
 @inner_kernel
-def find_slot(table, node):
+def find_place(table, node):
     """Return the index of a node in the map, or of the empty entry where it belongs (linear probing)."""
     mask = table.shape[0] - 1
     place = (node * 0x9E3779B1) & mask
@@ -36,7 +36,7 @@ def double_capacity(nodes, state):
         more_nodes[slot] = nodes[slot]
         for part in range(3):
             more_state[slot, part] = state[slot, part]
-        place = find_slot(table, nodes[slot])
+        place = find_place(table, nodes[slot])
         table[place, 0] = nodes[slot]
         table[place, 1] = slot
     return more_nodes, more_state, table
@@ -97,7 +97,7 @@ def settle_dangling(indptr, strengths, nodes, state, known, count, alpha):
 def bound_untouched(table, hubs, reach, strengths, indptr):
     """Return the largest `reach` (without it, strength) of an untouched node; hubs are in descending order of it."""
     for i in range(hubs.shape[0]):
-        if table[find_slot(table, hubs[i]), 0] == -1 or i == hubs.shape[0] - 1:
+        if table[find_place(table, hubs[i]), 0] == -1 or i == hubs.shape[0] - 1:
             return get_strength(indptr, strengths, hubs[i]) if reach is None else reach[hubs[i]]
     return 0.0
 
@@ -117,7 +117,7 @@ def push_scores(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, 
     for i in range(seeds.shape[0]):
         if count == nodes.shape[0]:
             nodes, state, table = double_capacity(nodes, state)
-        place = find_slot(table, seeds[i])
+        place = find_place(table, seeds[i])
         table[place, 0] = seeds[i]
         table[place, 1] = count
         nodes[count] = seeds[i]
@@ -160,11 +160,11 @@ def push_scores(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, 
                 part = alpha * amount * ((1.0 if weights is None else weights[edge]) / strength)
                 if part == 0.0:
                     continue
-                place = find_slot(table, u)
+                place = find_place(table, u)
                 if table[place, 0] == -1:
                     if count == nodes.shape[0]:
                         nodes, state, table = double_capacity(nodes, state)
-                        place = find_slot(table, u)
+                        place = find_place(table, u)
                     table[place, 0] = u
                     table[place, 1] = count
                     nodes[count] = u
@@ -177,4 +177,4 @@ def push_scores(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, 
         held += state[slot, HELD]
         low[slot] = state[slot, HELD] + (1 - alpha) * state[slot, WAITING]
         bound[slot] = unit * (state[slot, STRENGTH] if reach is None else reach[nodes[slot]])
-    return nodes[:count].copy(), low, bound, best[:found].copy(), held, waiting, certain, read
+    return nodes[:count].copy(), low, bound, best[:found].copy(), held, waiting, certain

@@ -17,19 +17,6 @@ RIDGE = 1e-14  # regularizes the combination of nearly parallel changes
 
 
 @inner_kernel
-def sum_inflow(indices, weights, first, last, z):
-    """Sum the flow over the slots from `first` to `last`; short, so that the compiler inlines it."""
-    total = 0.0
-    if weights is None:
-        for slot in range(first, last):
-            total += z[indices[slot]]
-    else:
-        for slot in range(first, last):
-            total += weights[slot] * z[indices[slot]]
-    return total
-
-
-@inner_kernel
 def sum_row_inflow(indices, weights, first, last, z):
     """Sum the flow over a whole row, with four accumulators."""
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -53,33 +40,13 @@ def sum_row_inflow(indices, weights, first, last, z):
 
 
 @kernel
-def find_middles(indptr, indices):
-    """Return for every row the first slot of a node after the row's own."""
-    n = indptr.shape[0] - 1
-    out = np.empty(n, np.uint64)
-    for v in range(n):
-        low = indptr[v]
-        high = indptr[v + 1]
-        while low < high:
-            mid = (low + high) >> np.uint64(1)
-            if indices[mid] < v:
-                low = mid + np.uint64(1)
-            else:
-                high = mid
-        out[v] = low
-    return out
-
-
-@kernel
-def compute_residual(indptr, indices, weights, share, alpha, q, y, out):
-    """Set `out` to q + alpha P^T y - y and return the sum of its absolute values."""
-    n = indptr.shape[0] - 1
+def compute_residual(indptr, indices, weights, share, alpha, q, y):
+    """Return q + alpha P^T y - y."""
     z = y * share
-    total = 0.0
-    for v in range(n):
-        out[v] = q[v] - y[v] + alpha * sum_row_inflow(indices, weights, indptr[v], indptr[v + 1], z)
-        total += abs(out[v])
-    return total
+    out = q - y
+    for v in range(out.shape[0]):
+        out[v] += alpha * sum_row_inflow(indices, weights, indptr[v], indptr[v + 1], z)
+    return out
 
 
 @kernel
@@ -96,62 +63,6 @@ def compute_definition_residual(indptr, indices, weights, share, alpha, q, score
         flow = sum_row_inflow(indices, weights, indptr[v], indptr[v + 1], z)
         total += abs(scores[v] - back * q[v] - alpha * flow)
     return total
-
-
-@kernel
-def solve_conjugate_gradient(indptr, indices, weights, middle, share, strength, alpha, q, enough, most):
-    """Solve for y on an undirected graph by conjugate gradients with symmetric Gauss-Seidel preconditioning.
-
-    In z = y / strength the system is (D - alpha W) z = q, symmetric and positive. With L and U the parts of
-    alpha D^-1 W before and after the diagonal, the preconditioned operator is, by Eisenstat's identity,
-    p -> t + g, t = (I - U)^-1 p, g = (I - L)^-1 (p - t): one pass over the edges per step, half of it backwards.
-    Inner products weight nodes by strength. The initial y, proportional to strength, is the stationary distribution of
-    the walk without teleports, which removes the slowest component of the error. Stop when the sum of
-    |q + alpha P^T y - y| is about `enough` (at most 1 + alpha times that), or after `most` steps. Return y and the
-    number of steps.
-    """
-    n = indptr.shape[0] - 1
-    end = np.uint64(n - 1)
-    r, p, x, t, g = np.empty(n), np.zeros(n), np.zeros(n), np.empty(n), np.empty(n)
-    mass, whole = 0.0, 0.0
-    for v in range(n):
-        if share[v] > 0.0:
-            mass += q[v]
-            whole += strength[v]
-    level = mass / whole if whole > 0.0 else 0.0
-    size, total = 0.0, 0.0
-    for v in range(n):
-        r[v] = share[v] * (q[v] - level * strength[v] + alpha * sum_inflow(indices, weights, indptr[v], middle[v], r))
-        size += strength[v] * r[v] * r[v]
-        total += strength[v] * abs(r[v])
-    steps, again = 0, 0.0
-    while steps < most and total > enough:
-        steps += 1
-        for i in range(n):
-            v = end - np.uint64(i)
-            p[v] = r[v] + again * p[v]
-            t[v] = p[v] + alpha * share[v] * sum_inflow(indices, weights, middle[v], indptr[v + np.uint64(1)], t)
-        along = 0.0
-        for v in range(n):
-            g[v] = p[v] - t[v] + alpha * share[v] * sum_inflow(indices, weights, indptr[v], middle[v], g)
-            along += strength[v] * p[v] * (t[v] + g[v])
-        if not along > 0.0:
-            break  # no further progress at this precision
-        rate = size / along
-        before, size, total = size, 0.0, 0.0
-        for v in range(n):
-            x[v] += rate * p[v]
-            r[v] -= rate * (t[v] + g[v])
-            part = strength[v] * r[v]
-            size += part * r[v]
-            total += abs(part)
-        again = size / before
-    for i in range(n):
-        v = end - np.uint64(i)
-        t[v] = x[v] + alpha * share[v] * sum_inflow(indices, weights, middle[v], indptr[v + np.uint64(1)], t)
-    for v in range(n):
-        x[v] = q[v] if share[v] == 0.0 else strength[v] * (t[v] + level / (1 - alpha))
-    return x, steps
 
 
 @inner_kernel
