@@ -135,7 +135,6 @@ CHEAP = [
     "recommend links.csv --parts parts.safetensors --prepare",
     "hypotheses toy:library people.txt --burn-in 2 --steps 3",
     "convert links.csv links.npz",
-    "generate ws --nodes 100 --mean-degree 4 --out ring.npz",
     "data list",
     "data get books --from ratings_Books.csv --cache cache",
 ]

@@ -214,7 +214,7 @@ def test_growth_does_not_depend_on_the_other_walks(data):
     visits = find_visits(graph, data.draw(st.lists(walk, min_size=1, max_size=8)))
     whole = compute_growth(graph, visits.nodes, visits.offsets)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(whole)), max_size=4)) | {0, len(whole)})
-    shared = (graph, visits, 1, True, "auto")
+    shared = (graph, visits, 1, True)
     parts = concatenate_results(visits, [measure_task(shared, (a, b)) for a, b in pairwise(cuts)])
     for name, array in vars(whole).items():
         assert array.dtype == getattr(parts, name).dtype

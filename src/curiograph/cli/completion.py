@@ -62,13 +62,6 @@ def complete_similarities() -> list[str]:
     return ["cosine", "pmi", "sequence"]
 
 
-def complete_large_graphs() -> list[str]:
-    """Kinds of large generated graphs."""
-    from curiograph.graph.generators import LARGE_KINDS
-
-    return list(LARGE_KINDS)
-
-
 def complete_fallbacks() -> list[str]:
     """Candidates at a dead end."""
     return ["frontier", "anywhere"]

@@ -14,14 +14,14 @@ from curiograph.cli.output import print_remark, show_json
 
 def convert(
     graph: options.GraphArgument,
-    target: Annotated[Path, typer.Argument(help="File to write; .npz opens by memory map.", show_default=False)],
+    target: Annotated[Path, typer.Argument(help="File to write, such as .safetensors.", show_default=False)],
     directed: options.Directed = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Read a graph and write it in another format.
 
-    [bold]curiograph convert links.tsv links.npz --directed[/bold]
+    [bold]curiograph convert links.tsv links.safetensors --directed[/bold]
     """
     from curiograph.graph.io.write import write_graph
 

@@ -24,7 +24,7 @@ def graph(
     ],
     out: Annotated[
         Path,
-        typer.Option(help="File to write: .npz, which opens by memory map, or another format.", show_default=False),
+        typer.Option(help="File to write: .safetensors or another format.", show_default=False),
     ],
     source: Annotated[
         Path | None, typer.Option("--from", help="Folder in which to look for a dataset by name.")
@@ -63,7 +63,7 @@ def graph(
 ) -> None:
     """Build a graph of items from a log of events: items that the same users visited are linked.
 
-    [bold]curiograph graph events.csv --out items.npz[/bold]
+    [bold]curiograph graph events.csv --out items.safetensors[/bold]
     """
     from curiograph.graph.io.write import FORMATS, write_graph
     from curiograph.human.data.cooccurrence import cooccurrence_graph

@@ -35,7 +35,6 @@ COMMANDS = (
     "data",
     "serve",
     "convert",
-    "generate",
     "graph",
     "warmup",
     "doctor",

@@ -24,7 +24,7 @@ GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="Edge list (.tsv, .csv, .txt), .graphml, .gml, .gexf, node-link .json, .mat or curiograph's .npz; "
+        help="Edge list (.tsv, .csv, .txt), .graphml, .gml, .gexf, node-link .json, .mat or curiograph's .safetensors; "
         "a dataset with a graph (wikispeedia); or a toy graph: toy:library, toy:everyday, toy:grid, toy:cycle, "
         "toy:complete.",
         show_default=False,
@@ -194,7 +194,7 @@ def _open_dataset_graph(name: str) -> Graph:
     if graph is None:
         raise FileFormatError(
             f"the dataset {name} has walks but no graph; create one with `curiograph graph {name} --out "
-            "items.npz`, and give its file."
+            "items.safetensors`, and give its file."
         )
     return graph
 

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         similarity,
         subgraph_measures,
         subgraphs,
-        text,
         voids,
         weighted,
     )
@@ -84,7 +83,6 @@ __all__ = [
     "similarity",
     "subgraph_measures",
     "subgraphs",
-    "text",
     "voids",
     "weighted",
 ]
