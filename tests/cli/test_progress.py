@@ -29,7 +29,7 @@ from curiograph.growth.measure import measure
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.profile.styles import simulate_styles
 from curiograph.paper import curves, lengths, table1
-from curiograph.progress import RemainingTime, no_progress, split_progress
+from curiograph.progress import split_progress
 
 BAR = "━"
 
@@ -68,7 +68,6 @@ def test_bar_shows_message_share_and_remaining_time(monkeypatch, capsys):
     assert any(frame.startswith("reading") for frame in drawn)
     lengths = [len(bar.group(1)) for frame in drawn if (bar := re.match(r"walking \[all\] the way +(━+)╸", frame))]
     assert list(dict.fromkeys(lengths)) == [2, 7, 12]  # of 20
-    assert re.search(r" \d:\d\d:\d\d$", drawn[-1])  # no estimate in the last second
     assert "\x1b[?25h" in terminal.getvalue()  # the cursor is restored
     assert terminal.getvalue().endswith("\x1b[2K")  # and the line removed
     assert capsys.readouterr().out == "the result\n"
@@ -99,33 +98,8 @@ def test_log_gets_one_line_per_minute(monkeypatch, capsys):
     with show_progress(quiet=False) as progress:
         for share in (0.1, 0.2, 0.3, 0.5, None):
             progress("walking", share)
-    lines = ["walking", "walking, about 2 min left", "walking"]
+    lines = ["walking, 20%", "walking, 50%", "walking"]
     assert capsys.readouterr().err.splitlines() == [f"curiograph: {line}" for line in lines]
-
-
-def test_bar_with_an_estimate_fits_80_columns(monkeypatch):
-    terminal = use_terminal(monkeypatch)
-    clock = iter(range(0, 10**6, 100))
-    monkeypatch.setattr("curiograph.cli.output.time.monotonic", lambda: float(next(clock)))
-    with show_progress(quiet=False) as progress:
-        for done in range(40):
-            progress("measure: 12,000 of 100,000 walks (4,096 found in the run folder)", done / 100)
-    drawn = split_frames(terminal.getvalue())
-    assert max(map(len, drawn)) <= 80
-    assert re.search(r"measure: .*… ━+.* \d+:\d\d:\d\d, about [\d.]+ (min|h) left$", drawn[-1])
-
-
-def test_remaining_time_ignores_the_start_and_the_last_second():
-    remaining, estimates = RemainingTime(), []
-    for done in range(601):  # 14 s compile the kernels, and each of 600 tasks takes a tenth of a second
-        now = 0.0 if done == 0 else 14.0 + 0.1 * done
-        remaining.update(done / 600, now)
-        estimates.append((done, remaining.estimate(now)))
-    assert all(seconds is None for done, seconds in estimates if done <= 30 or done > 590)
-    assert all(seconds == pytest.approx(60 - 0.1 * done) for done, seconds in estimates if 31 <= done <= 590)
-    assert remaining.estimate(100.0) is None
-    remaining.update(0.1, 80.0)  # another job
-    assert remaining.estimate(80.0) is None
 
 
 # ---- progress of computations ---------------------------------------------------------------------------------------
@@ -146,7 +120,6 @@ def test_stages_report_the_share_of_the_whole_job():
     for stage, share in ((first, None), (first, 0.5), (first, 1.0), (without, 1.0), (last, 0.0), (last, 1.0)):
         stage("working", share)
     assert shares == [0.0, 0.125, 0.25, 0.25, 0.25, 1.0]
-    assert split_progress(no_progress, [1, 1]) == [no_progress, no_progress]
 
 
 def test_hypotheses_report_one_rising_share():

@@ -11,13 +11,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curiograph.errors import SettingError
 from curiograph.files import open_atomic
-from curiograph.progress import Progress, RemainingTime, format_seconds, no_progress
+from curiograph.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -193,7 +192,8 @@ def show_progress(quiet: bool) -> Iterator[Progress]:
     columns = (
         bars.TextColumn("{task.description}", markup=False, table_column=cut),
         bars.BarColumn(bar_width=20),
-        bars.TextColumn("{task.fields[clock]}", table_column=Column(no_wrap=True)),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
     )
     with bars.Progress(
         *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, expand=True
@@ -202,20 +202,16 @@ def show_progress(quiet: bool) -> Iterator[Progress]:
 
 
 class _ProgressLog:
-    """Write a progress line to stderr once a minute, with an estimate of the remaining time."""
+    """Write a progress line to stderr after ten seconds and then once a minute."""
 
     def __init__(self) -> None:
-        self._remaining = RemainingTime()
         self._next_line = time.monotonic() + _FIRST_LINE_DELAY
 
     def __call__(self, message: str, share: float | None = None) -> None:
         now = time.monotonic()
-        self._remaining.update(share, now)
-        if now < self._next_line:
-            return
-        self._next_line = now + _LINE_INTERVAL
-        seconds = self._remaining.estimate(now)
-        print_remark(message if seconds is None else f"{message}, about {format_seconds(seconds)} left", quiet=False)
+        if now >= self._next_line:
+            self._next_line = now + _LINE_INTERVAL
+            print_remark(message if share is None else f"{message}, {share:.0%}", quiet=False)
 
 
 class _ProgressBar:
@@ -223,22 +219,12 @@ class _ProgressBar:
 
     def __init__(self, display: RichProgress) -> None:
         self._display = display
-        self._remaining = RemainingTime()
-        self._start = time.monotonic()
         self._is_known = False
-        self._task = display.add_task("starting", total=None, clock=self)
+        self._task = display.add_task("starting", total=None)
 
     def __call__(self, message: str, share: float | None = None) -> None:
-        self._remaining.update(share, time.monotonic())
         if self._is_known != (share is not None):  # rich cannot make the total of a task unknown
             self._is_known = share is not None
             self._display.remove_task(self._task)
-            self._task = self._display.add_task(message, total=1.0 if self._is_known else None, clock=self)
+            self._task = self._display.add_task(message, total=1.0 if self._is_known else None)
         self._display.update(self._task, description=message, completed=share or 0)
-
-    def __str__(self) -> str:
-        """Return the time since the start and the remaining time, which rich formats again several times a second."""
-        now = time.monotonic()
-        seconds = self._remaining.estimate(now)
-        left = "" if seconds is None else f", about {format_seconds(seconds)} left"
-        return f"{timedelta(seconds=int(now - self._start))}{left}"

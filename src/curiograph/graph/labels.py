@@ -228,7 +228,7 @@ def suggest_labels(label: object, names: Labels, count: int = 3) -> list[Hashabl
     In a large graph, only labels that begin or end like the wanted one are compared.
 
     >>> suggest_labels("aple", TextLabels.from_labels(["pear", "Apple", "maple"]))
-    ['Apple', 'maple']
+    ['maple', 'Apple']
     """
     if not isinstance(label, str) or not 0 < len(label) <= 200 or isinstance(names, RangeLabels | IntegerLabels):
         return []
