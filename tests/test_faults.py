@@ -56,7 +56,7 @@ from curiograph.cli.main import main
 from curiograph.graph.io.write import write_graph
 from curiograph.human.trajectories import Trajectories
 from curiograph.training.checkpoint import save_checkpoint
-from support.hostile import recommender
+
 
 disk = Path(sys.argv[1])
 
@@ -65,7 +65,7 @@ def agent(width):
     return GnnAgent(shape, {name: np.ones(size, np.float32) for name, size in shape.weights().items()}, "a")
 
 def parts(path, nodes):
-    made = recommender()
+    made = curiograph.Recommender(curiograph.toys.library(), curiograph.CuriousRanker("max-degree", walks=20))
     made.prepare(nodes)
     made.save(path)
 

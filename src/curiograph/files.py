@@ -98,6 +98,8 @@ def wrap_parse_errors(path: PathLike, kind: str) -> Iterator[None]:
     """Convert any exception that a library raises on a malformed file to FileFormatError."""
     try:
         yield
+    except FileFormatError:
+        raise
     except MemoryError:
         raise FileFormatError(f"{path}: needs more memory than available, so it is not read as {kind}.") from None
     except Exception as error:

@@ -223,7 +223,7 @@ class Graph:
             found = ", ".join(sorted({str(name) for _, _, data in edges for name in data}))
             raise GraphError(f"no edge has the attribute {weight!r}; the attributes of edges are {found or 'none'}.")
         pairs = [(position[u], position[v]) for u, v, _ in edges]
-        return cls._from_pairs(pairs, weights, labels, directed=graph.is_directed())
+        return cls.from_pairs(pairs, weights, labels, directed=graph.is_directed())
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Graph:
@@ -237,10 +237,10 @@ class Graph:
         labels = check_labels(graph.vs["name"] if named else range(graph.vcount()))
         pairs = graph.get_edgelist()
         weights = graph.es["weight"] if "weight" in graph.es.attributes() else [None] * len(pairs)
-        return cls._from_pairs(pairs, weights, labels, directed=graph.is_directed())
+        return cls.from_pairs(pairs, weights, labels, directed=graph.is_directed())
 
     @classmethod
-    def _from_pairs(
+    def from_pairs(
         cls, pairs: Sequence[tuple[int, int]], weights: Sequence[Any], labels: list[Hashable], *, directed: bool
     ) -> Graph:
         """Build a graph from pairs of positions and weights, None for an edge without weight."""

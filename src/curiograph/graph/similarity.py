@@ -70,9 +70,10 @@ class Similarity:
             Default: the labels themselves, as titles.
         """
         listed = [str(label) for label in as_graph(graph).names] if texts is None else _list_values(graph, texts, "")
-        wrong = next((text for text in listed if not isinstance(text, str)), None)
-        if wrong is not None or not any(map(split_words, listed)):
-            raise GraphError(f"the texts contain {quote_value(wrong or 'no word')}; give texts with letters or digits.")
+        wrong = [text for text in listed if not isinstance(text, str)]
+        if wrong or not any(map(split_words, listed)):
+            found = quote_value(wrong[0]) if wrong else "no word"
+            raise GraphError(f"the texts contain {found}; give texts with letters or digits.")
         sklearn_text = import_optional("sklearn.feature_extraction.text", "meaning", "Similarities of texts")
         matrix = sklearn_text.TfidfVectorizer(analyzer=split_words, norm=None).fit_transform(listed)
         return cls.from_embeddings(graph, matrix)

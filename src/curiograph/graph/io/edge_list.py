@@ -77,8 +77,8 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
     else:
         labels = TextLabels.from_labels(names)
         # names are numbered in order of appearance: those of the first line are 0 and 1
-        is_repeated = len(names) < ends.size and ends[1:].min(initial=0) > 1  # some name is, but neither of these two
-        if not has_header and len(ends) >= 3 and ends[0, 1] == 1 and is_repeated:
+        may_be_header = not has_header and len(ends) >= 3 and ends[0, 1] == 1
+        if may_be_header and len(names) < ends.size and ends[1:].min() > 1:  # a name is repeated, but neither of these
             warnings.warn(
                 f"{path}: {quote_value(names[0])} and {quote_value(names[1])} of the first line occur nowhere else; if "
                 "it is a header, delete the line or name it source, target.",

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.files import PathLike, as_path, check_file
+from curiograph.files import PathLike, as_path, check_file, wrap_parse_errors
 from curiograph.graph.graph import Cleaning, Graph
 from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, RangeLabels, TextLabels
 from curiograph.messages import quote_value
@@ -55,22 +55,30 @@ def write_graph_file(graph: Graph, path: PathLike) -> None:
         arrays |= {"blob": names.blob, "offsets": names.offsets, "order": order}
     arrays = {name: array for name, array in arrays.items() if array is not None}
     facts = {
+        "format": FORMAT,
         "directed": graph.directed,
         "cleaning": [graph.cleaning.self_loops, graph.cleaning.parallel_edges],
         "labels": texts,
         "checksum": _compute_checksum(arrays),
     }
-    write_tensors(path, arrays, {"format": FORMAT, "graph": json.dumps(facts)})
+    # one text, because safetensors writes several in any order
+    write_tensors(path, arrays, {"graph": json.dumps(facts)})
 
 
 def read_graph_file(path: Path, directed: bool | None = None) -> Graph:
     """Open a graph written by `write_graph_file` as a memory map."""
     check_file(path)
     metadata, arrays = map_tensors(path, "graph", "write it again with write_graph")
-    if metadata.get("format") != FORMAT:
-        found = metadata.get("format", "none")
-        raise FileFormatError(f"{path}: has the format {quote_value(found)}, and this curiograph reads {FORMAT!r}.")
-    facts = json.loads(metadata["graph"])
+    with wrap_parse_errors(path, "graph"):
+        facts = json.loads(metadata.get("graph", "{}"))
+        return _build_graph(path, facts, arrays)
+
+
+def _build_graph(path: Path, facts: dict[str, Any], arrays: Arrays) -> Graph:
+    """Check format and checksum; build the graph."""
+    if facts.get("format") != FORMAT:
+        found = quote_value(facts.get("format"))
+        raise FileFormatError(f"{path}: has the format {found}, and this curiograph reads {FORMAT!r}.")
     if facts["checksum"] != _compute_checksum(arrays) or not _is_sound(arrays):
         raise FileFormatError(f"{path}: is damaged: its checksum does not match; write it again with write_graph.")
     names: Labels = RangeLabels(len(arrays["indptr"]) - 1)

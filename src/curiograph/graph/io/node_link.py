@@ -8,6 +8,7 @@ from typing import Any
 
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, open_atomic, read_text, wrap_parse_errors
+from curiograph.graph.edges import check_labels
 from curiograph.graph.graph import Graph
 from curiograph.messages import quote_value, shorten_text
 
@@ -36,22 +37,22 @@ def from_node_link(document: Any, where: str, directed: bool | None = None) -> G
     >>> from_node_link({"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b"}]}, "example")
     Graph(2 nodes, 1 edges, undirected)
     """
-    import networkx
+
+    def as_label(value: Any) -> Any:
+        return tuple(map(as_label, value)) if isinstance(value, list) else value
 
     with wrap_parse_errors(where, "node-link JSON"):
-        nodes, key = document["nodes"], "edges" if "edges" in document else "links"
         stated = document.get("directed", bool(directed))
         if not isinstance(stated, bool):
             raise GraphError(f"directed is {quote_value(stated)}, not true or false")
-        # a multigraph, so that parallel links are merged as everywhere
-        document = {"directed": stated, "multigraph": True, "nodes": nodes, "edges": document[key]}
-        graph = networkx.node_link_graph(document, edges="edges")
-        names = list(graph)
-        if len(names) < len(nodes):
-            raise GraphError("two nodes have the same id")
-        if len(names) > len(nodes):
-            raise GraphError(f"the link end {quote_value(names[len(nodes)])} is not among the nodes")
-        return Graph.from_networkx(graph)
+        try:
+            labels = check_labels(as_label(node["id"]) for node in document["nodes"])
+            links = document["edges" if "edges" in document else "links"]
+            positions = {label: number for number, label in enumerate(labels)}
+            ends = [(positions[as_label(link["source"])], positions[as_label(link["target"])]) for link in links]
+        except KeyError as error:  # a key, or a node
+            raise GraphError(f"{error} is missing") from None
+        return Graph.from_pairs(ends, [link.get("weight") for link in links], labels, directed=stated)
 
 
 def write_node_link(graph: Graph, path: PathLike) -> None:
