@@ -24,13 +24,13 @@ COLUMNS = ("--user", "who", "--item", "what", "--time", "when")
 
 
 def test_graph_is_written_and_coverage_printed(run, log, tmp_path):
-    ran = run("graph", log, *COLUMNS, "--out", tmp_path / "items.npz")
+    ran = run("graph", log, *COLUMNS, "--out", tmp_path / "items.safetensors")
     assert ran.code == 0, ran.err
     assert ran.out.startswith("covered: 30 of 30 items (100.0 %)")
     assert "components" in ran.out
     assert "wrote Graph(" in ran.err
     walks = cg.human.read_trajectories(log, user="who", item="what", time="when").walks
-    assert cg.read_graph(tmp_path / "items.npz") == cg.human.cooccurrence_graph(walks)
+    assert cg.read_graph(tmp_path / "items.safetensors") == cg.human.cooccurrence_graph(walks)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_settings(run, log, tmp_path, settings):
 def test_bad_rows_are_left_out_if_lenient(run, log, tmp_path):
     with log.open("a") as stream:
         stream.write("u1,i1,soon\n")
-    arguments = ("graph", log, *COLUMNS, "--out", tmp_path / "items.npz")
+    arguments = ("graph", log, *COLUMNS, "--out", tmp_path / "items.safetensors")
     ran = run(*arguments)
     assert ran.code == 2
     assert "line" in ran.err
@@ -67,12 +67,21 @@ def test_bad_rows_are_left_out_if_lenient(run, log, tmp_path):
     ("settings", "message"),
     [
         (("--out", "items.xyz"), "cannot write .xyz"),
-        (("--out", "items.npz", "--similarity", "jaccard"), "--similarity is 'jaccard'; the choices are cosine"),
-        (("--out", "items.npz", "--item-graph", "best"), "--item-graph is 'best'; the choices are knn"),
-        (("--out", "items.npz", "--mean-degree", "8"), "--mean-degree is 8.0, which is for the item graphs highest"),
-        (("--out", "items.npz", "--fewest", "1000"), "--fewest is 1000, but the most visited of the 30 items has"),
-        (("--out", "items.npz", "--shrinkage", "-1"), "--shrinkage is -1"),
-        (("--out", "items.npz", "--half-life", "nan"), "--half-life is nan"),
+        (
+            ("--out", "items.safetensors", "--similarity", "jaccard"),
+            "--similarity is 'jaccard'; the choices are cosine",
+        ),
+        (("--out", "items.safetensors", "--item-graph", "best"), "--item-graph is 'best'; the choices are knn"),
+        (
+            ("--out", "items.safetensors", "--mean-degree", "8"),
+            "--mean-degree is 8.0, which is for the item graphs highest",
+        ),
+        (
+            ("--out", "items.safetensors", "--fewest", "1000"),
+            "--fewest is 1000, but the most visited of the 30 items has",
+        ),
+        (("--out", "items.safetensors", "--shrinkage", "-1"), "--shrinkage is -1"),
+        (("--out", "items.safetensors", "--half-life", "nan"), "--half-life is nan"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(run, log, tmp_path, monkeypatch, settings, message):
@@ -81,10 +90,10 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(run, log, tmp_path, monkeyp
     assert ran.code == 2
     assert message in ran.err
     assert ran.err.count("\n") == 1
-    assert not (tmp_path / "items.npz").exists()
+    assert not (tmp_path / "items.safetensors").exists()
 
 
 def test_missing_file(run, tmp_path):
-    ran = run("graph", tmp_path / "none.csv", "--out", tmp_path / "items.npz")
+    ran = run("graph", tmp_path / "none.csv", "--out", tmp_path / "items.safetensors")
     assert ran.code == 2
     assert "there is no dataset and no file" in ran.err

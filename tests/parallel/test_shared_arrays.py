@@ -36,10 +36,10 @@ def test_workers_map_one_file_and_cannot_write_to_it() -> None:
 
 @linux
 def test_an_opened_graph_is_mapped_from_its_own_file(tmp_path: Path) -> None:
-    cg.write_graph(create_random_graph(3000, 20_000, seed=1), tmp_path / "g.npz")
-    graph = cg.read_graph(tmp_path / "g.npz")
+    cg.write_graph(create_random_graph(3000, 20_000, seed=1), tmp_path / "g.safetensors")
+    graph = cg.read_graph(tmp_path / "g.safetensors")
     results = run_job(a_job(seen, range(4), shared={"array": graph.indices}), resolve_engine(workers=2))
-    assert {result["file"].split()[1] for result in results} == {place_of(tmp_path / "g.npz")}
+    assert {result["file"].split()[1] for result in results} == {place_of(tmp_path / "g.safetensors")}
     with share(graph) as handle:
         assert os.path.getsize(handle.path) < graph.indices.nbytes / 4
         again = handle.load()
