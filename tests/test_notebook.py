@@ -29,7 +29,6 @@ def results() -> dict:
     ranks = {name: np.full((4, 1, 50), 0.5, np.float32) for name in ("pagerank", "igt")}
     outcome = Outcome("last", users=np.arange(50), ranks=ranks, fits={}, seed=0)
     return {
-        "graph": graph,
         "walk": walks[0],
         "growth": growths[0],
         "growths": growths,
@@ -48,7 +47,7 @@ def results() -> dict:
     }
 
 
-NAMES = ["graph", "walk", "growth", "growths", "survival", "groups", "score", "motives", "weights",
+NAMES = ["walk", "growth", "growths", "survival", "groups", "score", "motives", "weights",
          "returns", "levy", "null models",
          "recommendations", "evaluation", "outcome", "prediction"]  # fmt: skip
 

@@ -215,7 +215,6 @@ def test_long_requests_are_refused_at_once(api, dense):
         ("explore", {"agent": "greedy", "reward": "cpt", "steps": 250}),
         ("explore", {"agent": "beam", "reward": "cpt", "steps": 60}),
         ("look", {"walk": walk[:80], "reward": "cpt", "agent": "beam", "ahead": 5}),
-        ("measure", {"walk": walk}),
     ):
         message = get_error(api.post(f"/api/v1/{what}", json={"graph": dense, **body}), 422)
         assert "a request may take 2" in message
