@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation paper-gap fuzz clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation paper-gap clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
@@ -107,21 +107,6 @@ replication: .venv/test.done
 	$(BIN)/curiograph reproduce multiverse --run runs/multiverse --out docs/results
 	$(BIN)/curiograph reproduce conditions --run runs/conditions --out docs/results
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
-
-# Fuzz each reader with coverage for FUZZ_SECONDS; failing inputs are stored in .cache/fuzz. Without atheris, nothing
-# is fuzzed and the command succeeds.
-FUZZ_SECONDS ?= 60
-fuzz: .venv/test.done
-	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris 2>/dev/null || true
-	@if $(BIN)/python -c 'import atheris' 2>/dev/null; then \
-		readers=$$($(BIN)/python tests/fuzz/targets.py --list) || exit 1; \
-		mkdir -p .cache/fuzz; \
-		for reader in $$readers; do \
-			echo "fuzz: $$reader, $(FUZZ_SECONDS) s"; \
-			$(BIN)/python tests/fuzz/targets.py "$$reader" -max_total_time=$(FUZZ_SECONDS) -verbosity=0 \
-				-artifact_prefix=.cache/fuzz/ || exit 1; \
-		done; \
-	else echo 'make: atheris cannot be installed here (no wheel for this Python or system); nothing was fuzzed'; fi
 
 # Takes hours on two cores; rerun to resume.
 train-all: .venv/test.done

@@ -43,7 +43,7 @@ def measure_pagerank(seed: int, quick: bool, missing: list[str]) -> list[Result]
         ours = partial(pagerank, graph, history=[start], tolerance=TOLERANCE)
         peers: dict[str, Any] = {}
         if "igraph" not in missing:
-            other = graph.to_igraph()
+            other = import_module("igraph").Graph.from_networkx(graph.to_networkx())
             peers["igraph"] = partial(other.personalized_pagerank, reset_vertices=[graph.position(start)])
         # networkx stops at a change of its tolerance times the number of nodes
         other = partial(nx.pagerank, graph.to_networkx(), 0.85, {start: 1}, max_iter=1000, weight=None)

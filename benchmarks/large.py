@@ -1,6 +1,6 @@
 """Costs on large graphs: opening, decisions, local recommendations, measured walks. All times are processor times.
 
-On graphs with the same degrees (`generate_large`), results for 10,000 and for a million nodes can be compared.
+On graphs with the same degrees (`scale.draw_ring`), results for 10,000 and for a million nodes can be compared.
 """
 
 from __future__ import annotations

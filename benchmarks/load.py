@@ -158,7 +158,7 @@ def run(graph: Path | None, seconds: int, seed: int, progress: Progress, runs: i
     parts = _prepare_all_nodes(g, progress)
     loads = []
     with tempfile.TemporaryDirectory() as folder:
-        npz = Path(folder) / "load.npz"
+        npz = Path(folder) / "load.safetensors"
         g.save(str(npz))
         for candidates, reasons in _CASES:
             progress(f"{seconds} s of load, candidates {candidates}{', with reasons' if reasons else ''}")
@@ -200,7 +200,7 @@ def run_checks(
     parts = _prepare_all_nodes(g, progress)
     labels = [g.label(int(v)) for v in np.flatnonzero(g.degrees)]
     with tempfile.TemporaryDirectory() as folder:
-        npz = Path(folder) / "load.npz"
+        npz = Path(folder) / "load.safetensors"
         g.save(str(npz))
         with run_server(["--graph", f"load={npz}", "--parts", f"load={parts}"]) as (address, process):
             if soak:

@@ -246,7 +246,7 @@ def measure_catalogs(report: Report, quick: bool) -> None:
 
 
 def measure_loading(report: Report, quick: bool) -> None:
-    """Time reading a tab-separated edge list with text names, and reopening it from an .npz file."""
+    """Time reading a tab-separated edge list with text names, and reopening it from its own file."""
     edges = 100_000 if quick else 1_000_000
     with tempfile.TemporaryDirectory() as folder:
         path = _write_edge_list(Path(folder), edges, report.seed)
@@ -257,15 +257,15 @@ def measure_loading(report: Report, quick: bool) -> None:
         if quick:
             return
         path = _write_edge_list(Path(folder), 10_000_000, report.seed)
-        store, size = path.with_suffix(".npz"), "10,000,000 edges"
+        store, size = path.with_suffix(".safetensors"), "10,000,000 edges"
         seconds, gigabytes = _run_in_process(f"read_graph({str(path)!r}).save({str(store)!r})")
         note = f"{gigabytes:.2f} GB"
         report.results += [
-            compare_with_limit("read a tsv of text names and save .npz", size, seconds, 60.0),
+            compare_with_limit("read a tsv of text names and save it", size, seconds, 60.0),
             Result("peak memory of that, GB", size, note=note, ratio=3.0 / gigabytes, target=1.0),
         ]
         seconds, _ = _run_in_process(f"read_graph({str(store)!r}).position('node_7')")
-        report.results.append(compare_with_limit("reopen the .npz and look up a name", size, seconds, 1.0))
+        report.results.append(compare_with_limit("reopen the graph and look up a name", size, seconds, 1.0))
 
 
 def measure_logs(report: Report, quick: bool) -> None:

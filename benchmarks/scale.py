@@ -15,14 +15,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks import engines, large
 from benchmarks.command import create_parser, exit_on_error, show_results
 from benchmarks.timing import time_call
 from curiograph.agents.evaluate import evaluate
 from curiograph.cli.output import show_progress
 from curiograph.errors import SettingError
-from curiograph.graph.generators import generate, generate_large
+from curiograph.graph.generators import generate
+from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
+from curiograph.graph.labels import RangeLabels
 from curiograph.growth.measure import measure
 from curiograph.human.profile.profile import profile
 from curiograph.human.profile.styles import simulate_styles
@@ -127,9 +131,19 @@ def measure_engines(scale: Scale, quick: bool) -> None:
         )
 
 
+def draw_ring(nodes: int, degree: int, seed: int) -> Graph:
+    """Draw a ring of nodes linked to the nearest ones, of whose edges a tenth are rewired."""
+    rng = np.random.default_rng(seed)
+    source = np.repeat(np.arange(nodes), degree // 2)
+    target = (source + np.tile(np.arange(1, degree // 2 + 1), nodes)) % nodes
+    moved = rng.random(len(source)) < 0.1
+    target[moved] = rng.integers(0, nodes, np.count_nonzero(moved))
+    return Graph.from_arrays(source, target, names=RangeLabels(nodes)).skeleton
+
+
 def measure_speedups(scale: Scale, quick: bool, seed: int) -> None:
     """Compare two workers with one for `measure` and `evaluate`."""
-    graph = generate_large("ws", _SMALL, seed=seed)
+    graph = draw_ring(_SMALL, 20, seed)
     nodes, offsets = large.draw_walks(graph, 4_000 if quick else 50_000, _NODES, seed)
     walks = [nodes[a:b].tolist() for a, b in pairwise(offsets)]
     graphs = [generate("rg", seed=seed + number) for number in range(40 if quick else 400)]
@@ -148,8 +162,8 @@ def measure_speedups(scale: Scale, quick: bool, seed: int) -> None:
 
 def _save_graph(folder: Path, nodes: int, degree: int, seed: int, progress: Progress) -> Path:
     progress(f"generating {nodes:,} nodes of mean degree {degree}")
-    path = folder / f"{nodes}-{degree}.npz"
-    generate_large("ws", nodes, mean_degree=degree, seed=seed).save(str(path))
+    path = folder / f"{nodes}-{degree}.safetensors"
+    draw_ring(nodes, degree, seed).save(path)
     return path
 
 

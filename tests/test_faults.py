@@ -54,7 +54,7 @@ from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.cli.main import main
 from curiograph.graph.io.write import write_graph
 from curiograph.training.checkpoint import save_checkpoint
-from support.hostile import recommender
+
 
 disk = Path(sys.argv[1])
 
@@ -63,7 +63,7 @@ def agent(width):
     return GnnAgent(shape, {name: np.ones(size, np.float32) for name, size in shape.weights().items()}, "a")
 
 def parts(path, nodes):
-    made = recommender()
+    made = curiograph.Recommender(curiograph.toys.library(), curiograph.CuriousRanker("max-degree", walks=20))
     made.prepare(nodes)
     made.save(path)
 
@@ -84,7 +84,7 @@ large = cg.generate("er", nodes=60, seed=0)
 small = cg.Graph.from_edges([(0, 1)])
 facts = {"finished": False, "best": 0.0, "best_step": 0, "stale": 0, "seconds": 0.0}
 works = {f"g{end}": (lambda path: write_graph(small, path), lambda path: write_graph(large, path))
-         for end in (".npz", ".tsv", ".csv", ".graphml", ".gml", ".json")}
+         for end in (".safetensors", ".tsv", ".csv", ".graphml", ".gml", ".json")}
 works |= {
     "a.safetensors": (lambda path: save_agent(agent(2), path), lambda path: save_agent(agent(64), path)),
     "c.safetensors": (lambda path: save_checkpoint(path, {"a": np.zeros(1)}, facts),
@@ -150,7 +150,7 @@ import os, sys
 from pathlib import Path
 folder = Path(sys.argv[1])
 (folder / "g.tsv").write_text("a\\tb\\nb\\tc\\n")
-sys.argv = ["curiograph", "convert", str(folder / "g.tsv"), str(folder / "g.npz")]
+sys.argv = ["curiograph", "convert", str(folder / "g.tsv"), str(folder / "g.safetensors")]
 from curiograph.cli.main import main
 main()
 """
@@ -172,7 +172,7 @@ def test_a_read_only_install(tmp_path, writable):
     for _ in range(2):
         done = child(CONVERT, work, mount=" && ".join(mounts), HOME=str(home), XDG_CACHE_HOME="")
         assert done.returncode == 0, done.stderr
-        assert curiograph.read_graph(work / "g.npz").num_edges == 2
+        assert curiograph.read_graph(work / "g.safetensors").num_edges == 2
         assert done.stderr.count("cannot write its kernel cache") == (0 if writable else 1), done.stderr
     assert ("compiling kernels" in done.stderr) is False
     assert bool(list(home.rglob("*.nbi"))) is writable
@@ -189,7 +189,7 @@ def test_corrupt_kernel_cache_is_rebuilt(tmp_path):
             file.write_bytes(spoil(file.read_bytes()))
     done = child(CONVERT, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stderr
-    assert curiograph.read_graph(tmp_path / "g.npz").num_edges == 2
+    assert curiograph.read_graph(tmp_path / "g.safetensors").num_edges == 2
 
 
 class Damaged:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.tensors import open_tensors, pack_tensors, unpack_tensors, write_tensors
+from curiograph.tensors import map_tensors, open_tensors, pack_tensors, unpack_tensors, write_tensors
 
 
 def test_round_trip_of_a_file(tmp_path):
@@ -17,7 +17,10 @@ def test_round_trip_of_a_file(tmp_path):
         assert (file.metadata, file.names) == ({"note": "text"}, {"x", "empty"})
         assert file.get_type("x") == ("F32", (3, 2))
         found = file.read_all()
-    assert all(np.array_equal(found[name], array) for name, array in arrays.items())
+    metadata, mapped = map_tensors(path, "example", "write it again")
+    assert metadata == {"note": "text"}
+    for read in (found, mapped):
+        assert all(np.array_equal(read[name], array) for name, array in arrays.items())
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.safetensors"]
 
 
@@ -27,9 +30,7 @@ def test_equal_arrays_have_equal_bytes():
     assert data == pack_tensors(unpack_tensors(data))
 
 
-@pytest.mark.parametrize(
-    "error", [ValueError("bad header"), KeyError("x"), TypeError("no text"), RecursionError("deep")]
-)
+@pytest.mark.parametrize("error", [ValueError("bad header"), KeyError("x")])
 def test_errors_in_the_block_name_the_file_and_the_fix(error, tmp_path):
     path = tmp_path / "a.safetensors"
     write_tensors(path, {"x": np.arange(3)}, {})

@@ -39,7 +39,6 @@ from .exploration.mdp import begin as begin
 from .graph import toys as toys
 from .graph.curriculum import generate_curriculum as generate_curriculum
 from .graph.generators import generate as generate
-from .graph.generators import generate_large as generate_large
 from .graph.generators import generate_split as generate_split
 from .graph.graph import Graph as Graph
 from .graph.io.read import read_graph as read_graph

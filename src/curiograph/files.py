@@ -6,7 +6,6 @@ import errno
 import os
 import secrets
 import stat
-import string
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,18 +17,10 @@ from curiograph.messages import format_bytes, quote_value, shorten_text
 PathLike = str | os.PathLike[str]
 
 MAX_FILE_BYTES = 2**28
-"""Size limit of files that are read into memory as a whole; edge lists and .npz are not."""
-
-_HEAD_BYTES = 4096
-_STARTS = {
-    "JSON": ("{[", "{ or ["),
-    "GraphML": ("<", "<"),
-    "GEXF": ("<", "<"),
-    "GML": (f"{string.ascii_letters}#", "a letter or #"),
-}
+"""Size limit of files that are read into memory as a whole; edge lists and .safetensors are not."""
 
 _FOREIGN = {
-    b"PK\x03\x04": "a zip archive; unpack it first, or end its name in .npz if curiograph wrote it",
+    b"PK\x03\x04": "a zip archive; unpack it first",
     b"\x1f\x8b": "compressed by gzip; unpack it first",
     b"BZh": "compressed by bzip2; unpack it first",
     b"\xfd7zXZ": "compressed by xz; unpack it first",
@@ -72,42 +63,26 @@ def check_text(path: Path, head: bytes) -> None:
     """Raise FileFormatError if the first bytes of a file show that it is not text."""
     for magic, meaning in _FOREIGN.items():
         if head.startswith(magic):
-            expected = (
-                f"the extension {path.suffix} is for text, but the file" if path.suffix else "should be text, but"
-            )
-            raise FileFormatError(f"{path}: {expected} is {meaning}.")
+            raise FileFormatError(f"{path}: should be text, but is {meaning}.")
 
 
-def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Return the bytes of a text file of any encoding; with `kind` (a key of `_STARTS`), check how it begins."""
+def read_bytes(path: PathLike) -> bytes:
+    """Return the bytes of a text file of any encoding."""
     path = check_file(path)
     try:
-        with open(path, "rb") as stream:
-            head = stream.read(_HEAD_BYTES)
-            check_text(path, head)
-            if kind is not None:
-                characters, meaning = _STARTS[kind]
-                first = head.decode("utf-8-sig", "replace").lstrip()[:1]
-                if first not in characters:  # a blank file is left to the parser
-                    raise FileFormatError(
-                        f"{path}: is not {kind}: it begins with {first!r}, not with {meaning}; check its content and "
-                        "its extension."
-                    )
-            size = os.fstat(stream.fileno()).st_size
-            if size > limit:
-                raise FileFormatError(
-                    f"{path}: is {format_bytes(size)}; files of this format are read whole, at most "
-                    f"{format_bytes(limit)}: split it, or for a graph use an edge list or .npz."
-                )
-            stream.seek(0)
-            return stream.read(limit)
+        if path.stat().st_size > MAX_FILE_BYTES:
+            size, limit = format_bytes(path.stat().st_size), format_bytes(MAX_FILE_BYTES)
+            raise FileFormatError(f"{path}: is {size}; files of this format are read whole, at most {limit}.")
+        data = path.read_bytes()
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
+    check_text(path, data)
+    return data
 
 
-def read_text(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_BYTES) -> str:
-    """Return the text of a UTF-8 file without byte order mark; `kind` and `limit` are as in `read_bytes`."""
-    data = read_bytes(path, kind, limit=limit)
+def read_text(path: PathLike) -> str:
+    """Return the text of a UTF-8 file without byte order mark."""
+    data = read_bytes(path)
     try:
         if b"\0" not in data:
             return data.decode("utf-8-sig")
@@ -123,6 +98,8 @@ def wrap_parse_errors(path: PathLike, kind: str) -> Iterator[None]:
     """Convert any exception that a library raises on a malformed file to FileFormatError."""
     try:
         yield
+    except FileFormatError:
+        raise
     except MemoryError:
         raise FileFormatError(f"{path}: needs more memory than available, so it is not read as {kind}.") from None
     except Exception as error:

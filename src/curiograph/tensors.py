@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from curiograph.files import PathLike, open_atomic
 from curiograph.messages import shorten_text
 
 Array = NDArray[Any]
+
+_DTYPES = {"U8": np.uint8, "I32": np.int32, "I64": np.int64, "F32": np.float32, "F64": np.float64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,10 @@ class TensorFile:
         """Read one array."""
         array: Array = self._file.get_tensor(name)
         return array
+
+    def list_by_offset(self) -> list[str]:
+        """Return the names in the order of the data, which have no gaps between them."""
+        return list(self._file.offset_keys())
 
     def read_all(self) -> dict[str, Array]:
         """Read all arrays."""
@@ -64,6 +71,23 @@ def open_tensors(path: PathLike, kind: str, fix: str) -> Iterator[TensorFile]:
         raise
     except (SafetensorError, OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path}: is not a usable {kind} ({shorten_text(error, 120)}); {fix}.") from None
+
+
+def map_tensors(path: PathLike, kind: str, fix: str) -> tuple[Mapping[str, str], dict[str, Array]]:
+    """Return the metadata and the arrays of a safetensors file, which are not read but memory-mapped.
+
+    `kind` and `fix` complete the message as in `open_tensors`.
+    """
+    with open_tensors(path, kind, fix) as file:
+        data = np.memmap(path, np.uint8, "r").view(np.ndarray)
+        begin = 8 + int.from_bytes(data[:8].tobytes(), "little")  # the length of the header comes first
+        arrays = {}
+        for name in file.list_by_offset():
+            dtype, shape = file.get_type(name)
+            array = data[begin:][: math.prod(shape) * np.dtype(_DTYPES[dtype]).itemsize]
+            arrays[name] = array.view(_DTYPES[dtype]).reshape(shape)
+            begin += len(array)
+        return file.metadata, arrays
 
 
 def write_tensors(path: PathLike, arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:

@@ -68,6 +68,6 @@ def warm_up() -> float:
         path = Path(folder) / "links.tsv"
         path.write_text("a\tb\nb\tc\n")
         graph = read_graph(path)
-        graph.save(str(path.with_suffix(".npz")))
-        read_graph(path.with_suffix(".npz")).position("a")
+        graph.save(path.with_suffix(".safetensors"))
+        read_graph(path.with_suffix(".safetensors")).position("a")
     return time.perf_counter() - start

@@ -55,10 +55,12 @@ def test_missing_wrk_gets_one_sentence(monkeypatch, capsys):
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("wrk") is None, reason="needs wrk")
 def test_short_load_has_no_errors(monkeypatch, capsys, tmp_path):
-    create_random_graph(300, 15_000, 0, directed=True).save(str(tmp_path / "dense.npz"))  # a beam search takes a second
+    create_random_graph(300, 15_000, 0, directed=True).save(
+        str(tmp_path / "dense.safetensors")
+    )  # a beam search takes a second
     monkeypatch.setattr("benchmarks.load.get_parts_folder", lambda: tmp_path)
     options = ["--seconds", "2", "--runs", "2", "--visits", "8", "--json", "--quiet"]
-    load.main(["--graph", str(tmp_path / "dense.npz"), *options])
+    load.main(["--graph", str(tmp_path / "dense.safetensors"), *options])
     document = json.loads(capsys.readouterr().out)
     loads, checks = document["loads"], document["checks"]
     assert [check["unit"] for check in checks] == ["s", "s", "bytes", "s"]

@@ -117,10 +117,10 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(run, tmp_path, text, argume
 
 def test_opposed_motives_are_in_text_and_json(run, tmp_path):
     graph = cg.generate("ba", nodes=60, seed=0)
-    cg.write_graph(graph, tmp_path / "g.npz")
+    cg.write_graph(graph, tmp_path / "g.safetensors")
     lists = [cg.explore(graph, agent="min-degree", start=n % 60, steps=8, seed=n).nodes for n in range(90)]
     (tmp_path / "walks.txt").write_text("".join(",".join(map(str, nodes)) + "\n" for nodes in lists))
-    arguments = ("hypotheses", tmp_path / "g.npz", tmp_path / "walks.txt", "--no-growth", "--burn-in", "1")
+    arguments = ("hypotheses", tmp_path / "g.safetensors", tmp_path / "walks.txt", "--no-growth", "--burn-in", "1")
     done = run(*arguments)
     assert "opposed" in done.out
     assert "clearly opposed to" in " ".join(done.out.split())

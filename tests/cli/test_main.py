@@ -134,8 +134,7 @@ CHEAP = [
     "recommend links.csv --history a -k 9",
     "recommend links.csv --parts parts.safetensors --prepare",
     "hypotheses toy:library people.txt --burn-in 2 --steps 3",
-    "convert links.csv links.npz",
-    "generate ws --nodes 100 --mean-degree 4 --out ring.npz",
+    "convert links.csv links.safetensors",
     "data list",
     "data get books --from ratings_Books.csv --cache cache",
 ]
@@ -174,7 +173,7 @@ def test_json_is_one_document_of_slow_commands(here: Path, line: str) -> None:
 def test_environment_variable_for_quiet(
     run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "1 self-loops kept" in run("convert", "links.csv", "links.npz").err
+    assert "1 self-loops kept" in run("convert", "links.csv", "links.safetensors").err
     monkeypatch.setenv("CURIOGRAPH_QUIET", "1")
     with pytest.raises(SystemExit) as stop:
         main()

@@ -1,20 +1,13 @@
-"""Generators: pinned parameters of the families, degrees and memory of large graphs, seeds."""
+"""Generators: pinned parameters of the families, seeds, splits; and the curriculum."""
 
 from __future__ import annotations
-
-import json
-import subprocess
-import sys
-from itertools import pairwise
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import curiograph as cg
-from benchmarks import large
-from curiograph.graph.batch import GraphBatch
-from curiograph.graph.generators import FAMILIES, LARGE_KINDS, estimate_large_bytes
+from curiograph.graph.generators import FAMILIES
 
 
 def mean_degree(graph: cg.Graph) -> float:
@@ -23,10 +16,6 @@ def mean_degree(graph: cg.Graph) -> float:
 
 def is_connected(graph: cg.Graph) -> bool:
     return cg.betti(graph, dim=0) == 1
-
-
-def test_families():
-    assert list(FAMILIES) == ["rg", "ws", "ba", "er"]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -123,12 +112,6 @@ def test_graphs_of_a_split_do_not_depend_on_the_number_of_graphs():
     assert cg.generate_split("rg", nodes=15, train=2, val=0, test=0, seed=6).train != few.train
 
 
-def test_default_split():
-    sets = cg.generate_split("ws", seed=0)
-    assert [len(part) for part in (sets.train, sets.val, sets.test)] == [100, 10, 10]
-    assert all(graph.num_edges == 100 for graph in sets.train)
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
@@ -157,144 +140,31 @@ def test_bad_split_counts(count):
             cg.generate_split("er", nodes=10, **{part: count})
 
 
-# ---- large graphs ---------------------------------------------------------------------------------------------------
+# ---- the curriculum -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", LARGE_KINDS)
-def test_large_degrees_do_not_depend_on_the_size(kind):
-    small, big = (cg.generate_large(kind, n, mean_degree=8, max_degree=80, seed=3) for n in (2_000, 20_000))
-    for graph in (small, big):
-        assert graph.degrees.mean() == pytest.approx(8, rel=0.06)
-        assert graph.degrees.max() <= 80
-        rows = np.repeat(np.arange(len(graph)), graph.degrees)
-        assert not np.any(rows == graph.indices)
-        assert (graph.to_scipy() - graph.to_scipy().T).nnz == 0
-    quantiles = [np.quantile(graph.degrees, [0.1, 0.5, 0.9, 0.99]) for graph in (small, big)]
-    assert quantiles[0] == pytest.approx(quantiles[1], rel=0.15, abs=1)
-    assert nx.average_clustering(small.to_networkx()) > 0.02  # by chance alone it would be 0.004
+def test_curriculum_graphs_are_reproducible_and_of_the_wanted_sizes():
+    sets = cg.generate_curriculum(train=40, val=4, max_nodes=120, seed=1)
+    again = cg.generate_curriculum(train=10, val=2, max_nodes=120, seed=1)
+    for one, other in zip([*sets.train[:10], *sets.val[:2]], [*again.train, *again.val], strict=True):
+        assert np.array_equal(one.indices, other.indices)
+        assert one.directed == other.directed
+    sizes = [graph.num_nodes for graph in sets.train]
+    assert (len(sets.train), len(sets.val), len(sets.test)) == (40, 4, 0)
+    assert min(sizes) >= 12
+    assert max(sizes) <= 140  # blocks and grids may round up
+    assert 2 <= sum(graph.directed for graph in sets.train) <= 20
+    degrees = [2 * graph.num_edges / graph.num_nodes for graph in sets.train]
+    assert min(degrees) < 6
+    assert max(degrees) > 12
 
 
-@pytest.mark.parametrize("kind", LARGE_KINDS)
-def test_same_seed_same_large_graph(kind):
-    one, two, other = (cg.generate_large(kind, 1_000, mean_degree=6, seed=seed) for seed in (1, 1, 2))
-    assert one == two
-    assert one != other
+def test_every_graph_can_be_explored():
+    for graph in cg.generate_curriculum(train=12, val=0, max_nodes=60, seed=2).train:
+        assert len(cg.explore(graph, "greedy", "igt", steps=5, seed=0).nodes) > 1
 
 
-def test_torus_links_exactly_the_pairs_within_the_radius():
-    """Distances are measured across the borders of the square too."""
-    graph = cg.generate_large("rg", 300, mean_degree=10, seed=5)
-    places = np.random.default_rng(np.random.SeedSequence(5)).random((300, 2))
-    side = int(np.sqrt(np.pi * 300 / 10))
-    places = places[np.argsort((places * side).astype(int) @ [side, 1], kind="stable")]
-    apart = np.abs(places[:, None] - places)
-    near = (np.minimum(apart, 1 - apart) ** 2).sum(axis=2) < 10 / (np.pi * 300)
-    np.fill_diagonal(near, False)
-    assert np.array_equal(graph.to_scipy().toarray() > 0, near)
-
-
-def test_power_law_has_a_tail_up_to_the_maximum_degree():
-    degrees = cg.generate_large("pl", 50_000, mean_degree=10, max_degree=300, seed=0).degrees
-    assert 200 < degrees.max() <= 300
-    shares = [np.mean(degrees >= k) for k in (20, 40, 80)]
-    assert [a / b for a, b in pairwise(shares)] == pytest.approx([2**1.5] * 2, rel=0.3)
-
-
-@pytest.mark.parametrize(
-    ("settings", "error", "words"),
-    [
-        ({"kind": "tree"}, cg.UnknownNameError, "no large graph 'tree'; the kinds are ws, rg, pl"),
-        ({"nodes": 100}, cg.SettingError, "nodes is 100; give a whole number, ten times"),
-        ({"nodes": 1000.0}, cg.SettingError, r"nodes is 1000\.0; give a whole number, ten times"),
-        ({"mean_degree": 7}, cg.SettingError, "mean_degree is 7; give an even number"),
-        ({"kind": "pl", "max_degree": 21}, cg.SettingError, "max_degree is 21"),
-        ({"nodes": 2**30}, cg.SettingError, "too many edges"),
-        ({"seed": -1}, cg.SettingError, "seed is -1"),
-    ],
-)
-def test_bad_settings_of_large_graphs(settings, error, words):
-    with pytest.raises(error, match=words):
-        cg.generate_large(**({"kind": "ws", "nodes": 1_000} | settings))
-
-
-def test_graph_that_does_not_fit_into_memory(run, tmp_path, monkeypatch):
-    def raise_memory_error(*args):
-        raise MemoryError
-
-    monkeypatch.setitem(LARGE_KINDS, "ws", raise_memory_error)
-    with pytest.raises(
-        cg.GraphError, match=r"1,000 nodes of mean degree 20 need about .*; draw fewer nodes, or a lower"
-    ):
-        cg.generate_large("ws", 1_000)
-    monkeypatch.setattr("curiograph.parallel.memory.get_available_memory", lambda: 2**30)
-    refused = run("generate", "pl", "--nodes", "10000000", "--out", tmp_path / "large.npz")
-    assert (refused.code, refused.out) == (2, "")
-    assert refused.err == (
-        "curiograph: this needs about 4.4 GiB of memory, and 1.0 GiB is available; draw fewer --nodes, or a lower "
-        "--mean-degree.\n"
-    )
-
-
-def test_profiles_of_some_nodes_equal_those_of_the_table(monkeypatch):
-    stack = GraphBatch.of([cg.generate_large("pl", 3_000, mean_degree=10, seed=0)])
-    some = np.array([7, 2_999, 7, 0], np.int32)
-    table = stack.get_profiles(some)
-    monkeypatch.setattr("curiograph.graph.batch._MAX_TABLE_NODES", 0)
-    assert table.tolist() == stack.get_profiles(some).tolist()
-
-
-@pytest.mark.long
-def test_cost_benchmarks_return_plain_values(tmp_path):
-    graph = cg.generate_large("ws", 500, mean_degree=6, seed=0)
-    graph.save(str(tmp_path / "g.npz"))
-    costs = [
-        large.measure_opening(tmp_path / "g.npz"),
-        large.measure_decisions(graph, repeats=2),
-        large.measure_recommendations(graph, repeats=2),
-        large.measure_growth(graph, 3, 5),
-    ]
-    json.dumps(costs)
-    assert (costs[0]["nodes"], costs[0]["edges"]) == (500, graph.num_edges)
-    assert all(value > 0 for value in [*costs[1].values(), *costs[2].values(), costs[3]["milliseconds"]])
-
-
-MILLION = """
-import json, sys, tracemalloc
-import curiograph as cg
-from benchmarks import large
-path = sys.argv[1]
-cg.generate_large("ws", 1_000, seed=0)  # imports
-tracemalloc.start()
-if sys.argv[2] == "generate":
-    graph = cg.generate_large("ws", 1_000_000, seed=0)
-    costs = {}
-else:
-    graph = cg.read_graph(path)
-    costs = {"opened": large.measure_opening(path), "measured": large.measure_growth(graph, 500, 50)}
-costs["peak"] = tracemalloc.get_traced_memory()[1]
-if sys.argv[2] == "generate":
-    graph.save(path)
-print(json.dumps(costs | {"edges": graph.num_edges}))
-"""
-
-
-@pytest.mark.long
-def test_a_million_nodes_need_bounded_memory_and_cost_no_more_than_ten_thousand(tmp_path):
-    """The peak is that of allocated memory: resident memory would include pages of the mapped file."""
-    path = str(tmp_path / "million.npz")
-
-    def run_script(action: str) -> dict:
-        command = [sys.executable, "-c", MILLION, path, action]
-        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-    generated = run_script("generate")
-    assert generated["peak"] < 2**30
-    assert generated["peak"] == pytest.approx(estimate_large_bytes("ws", 1_000_000, 20), rel=0.2)
-    used = run_script("use")
-    assert used["peak"] < 32 * used["edges"]
-    assert used["opened"]["seconds"] < 5
-    assert used["measured"]["milliseconds"] < 20  # 100,000 such walks in 20 minutes on two cores
-    graph, small = cg.read_graph(path), cg.generate_large("ws", 10_000, seed=0)
-    for cost in (large.measure_decisions, large.measure_recommendations):
-        here, there = cost(graph), cost(small)
-        assert {what: here[what] / there[what] < 2.5 for what in here} == dict.fromkeys(here, True)
+@pytest.mark.parametrize(("settings", "words"), [({"max_nodes": 5}, "max_nodes is 5"), ({"train": -1}, "train is -1")])
+def test_bad_settings_of_a_curriculum(settings, words):
+    with pytest.raises(cg.SettingError, match=words):
+        cg.generate_curriculum(**settings)

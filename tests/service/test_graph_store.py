@@ -30,15 +30,15 @@ def api() -> Iterator[Any]:
 
 
 def test_upload_use_and_remove(api, tmp_path):
-    cg.toys.library().save(str(tmp_path / "mine.npz"))
-    content = (tmp_path / "mine.npz").read_bytes()
+    cg.toys.library().save(str(tmp_path / "mine.safetensors"))
+    content = (tmp_path / "mine.safetensors").read_bytes()
     for response in (
-        api.post("/api/v1/graphs", files={"file": ("mine.npz", content)}),
-        api.post("/api/v1/graphs?name=mine.npz", content=content),
+        api.post("/api/v1/graphs", files={"file": ("mine.safetensors", content)}),
+        api.post("/api/v1/graphs?name=mine.safetensors", content=content),
     ):
         assert response.status_code == 201, response.text
         result = response.json()
-        assert (result["title"], result["kind"], result["nodes"]) == ("mine.npz", "upload", 12)
+        assert (result["title"], result["kind"], result["nodes"]) == ("mine.safetensors", "upload", 12)
         body = {"graph": result["id"], "walk": ["music", "dance"]}
         assert api.post("/api/v1/measure", json=body).json()["edges"] == [0, 1]
         assert api.delete(f"/api/v1/graphs/{result['id']}").status_code == 204
@@ -88,8 +88,8 @@ def _build_zip_bomb() -> bytes:
         ("a.csv", b"\xff\xfea\0,\0b\0", 422, "a.csv"),
         ("a.csv", b"a,\xff\nb,c\n", 422, "a.csv, line 1"),
         ("a.csv", b"", 422, "a.csv"),
-        ("a.npz", _build_zip_bomb(), 422, "a.npz"),
-        ("a.npz", b"PK\x03\x04nonsense", 422, "a.npz"),
+        ("a.safetensors", _build_zip_bomb(), 422, "a.safetensors"),
+        ("a.safetensors", b"PK\x03\x04nonsense", 422, "a.safetensors"),
         ("a.json", b"{" * 5_000, 422, "a.json"),
         ("a.graphml", b'<!DOCTYPE a [<!ENTITY b "c">]><graphml>&b;</graphml>', 422, "a.graphml"),
         ("a.exe", b"MZ", 422, "extension"),
@@ -188,7 +188,7 @@ def test_error_of_a_file_hides_its_path(tmp_path: Path):
 
 
 def test_graph_without_edges(tmp_path: Path):
-    bare = tmp_path / "bare.npz"
+    bare = tmp_path / "bare.safetensors"
     cg.Graph.from_edges([], nodes=["a", "b"]).save(str(bare))
     with open_client(graphs=GraphStore(Limits(), {"bare": bare})) as api:
         result = api.post("/api/v1/measure", json={"graph": "bare", "walk": ["a", "b"]})
@@ -214,13 +214,13 @@ def test_upload_removed_while_in_use(monkeypatch):
 
 
 def test_graph_is_read_once(tmp_path: Path, monkeypatch):
-    cg.toys.library().save(str(tmp_path / "mine.npz"))
+    cg.toys.library().save(str(tmp_path / "mine.safetensors"))
     reads = []
     monkeypatch.setattr(
         "curiograph.service.graph_store.read_graph",
         lambda path, directed: (time.sleep(0.05), reads.append(path), cg.read_graph(path))[2],
     )
-    store = GraphStore(files={"mine": tmp_path / "mine.npz"})
+    store = GraphStore(files={"mine": tmp_path / "mine.safetensors"})
     assert store.find("mine").opened is None
     with ThreadPoolExecutor(4) as threads:
         opened = list(threads.map(lambda _: store.open("mine"), range(4)))

@@ -32,7 +32,7 @@ def write_parts(path: Path, edges: list) -> None:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "items.npz"
+    path = tmp_path / "items.safetensors"
     write_graph(path, OLD)
     return path
 

@@ -140,18 +140,18 @@ def test_program_ends_while_a_process_is_idle():
 
 
 def test_processes_open_graphs_whose_files_were_replaced(tmp_path):
-    cg.toys.library().save(str(tmp_path / "mine.npz"))
-    opened = OpenGraph(cg.read_graph(tmp_path / "mine.npz"))
+    cg.toys.library().save(str(tmp_path / "mine.safetensors"))
+    opened = OpenGraph(cg.read_graph(tmp_path / "mine.safetensors"))
     assert opened.shared is opened.shared
 
     async def use() -> None:
         pool = ProcessPool(1, 1)
         try:
             (tmp_path / "new").write_bytes(b"damaged")
-            os.replace(tmp_path / "new", tmp_path / "mine.npz")
+            os.replace(tmp_path / "new", tmp_path / "mine.safetensors")
             assert await pool.run(count_nodes, graph=opened) == 12
             pool._idle.pop().stop()
-            (tmp_path / "mine.npz").unlink()
+            (tmp_path / "mine.safetensors").unlink()
             assert await pool.run(count_nodes, graph=opened) == 12
         finally:
             pool.stop()
@@ -160,10 +160,10 @@ def test_processes_open_graphs_whose_files_were_replaced(tmp_path):
 
 
 def test_graph_that_cannot_be_shared_is_an_internal_error(tmp_path, monkeypatch, caplog):
-    cg.toys.library().save(str(tmp_path / "mine.npz"))
-    changed = OpenGraph(cg.read_graph(tmp_path / "mine.npz"))
+    cg.toys.library().save(str(tmp_path / "mine.safetensors"))
+    changed = OpenGraph(cg.read_graph(tmp_path / "mine.safetensors"))
     assert changed.shared
-    os.utime(tmp_path / "mine.npz", (1, 1))
+    os.utime(tmp_path / "mine.safetensors", (1, 1))
 
     async def use() -> None:
         pool = ProcessPool(1, 1)
@@ -215,7 +215,6 @@ def test_long_requests_are_refused_at_once(api, dense):
         ("explore", {"agent": "greedy", "reward": "cpt", "steps": 250}),
         ("explore", {"agent": "beam", "reward": "cpt", "steps": 60}),
         ("look", {"walk": walk[:80], "reward": "cpt", "agent": "beam", "ahead": 5}),
-        ("measure", {"walk": walk}),
     ):
         message = get_error(api.post(f"/api/v1/{what}", json={"graph": dense, **body}), 422)
         assert "a request may take 2" in message

@@ -61,7 +61,7 @@ def serve(
 ) -> None:
     """Serve the page and the REST service.
 
-    [bold]curiograph serve --port 8000 --graph links=links.npz[/bold]
+    [bold]curiograph serve --port 8000 --graph links=links.safetensors[/bold]
     """
     from curiograph.optional import import_optional
 

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.graph.convert import iterate_edges, to_networkx
 from curiograph.graph.graph import Graph
 from curiograph.optional import import_optional
 
@@ -39,8 +38,9 @@ def draw_walk(graph: Graph, places: Float64, steps: int, visited: Int64, candida
     axes.scatter(*places.T, s=12, color="0.85")
     axes.scatter(*places[candidates].T, s=30, color="tab:orange")
     ordered = np.sort(visited)
-    for u, v, _ in iterate_edges(graph.skeleton.induced(ordered)):
-        axes.plot(*places[ordered[[u, v]]].T, color="0.4", linewidth=1.2, zorder=1)
+    source, target, _ = graph.skeleton.induced(ordered).get_edges()
+    for u, v in zip(ordered[source], ordered[target], strict=True):
+        axes.plot(*places[[u, v]].T, color="0.4", linewidth=1.2, zorder=1)
     axes.scatter(*places[visited].T, s=90, c=np.arange(len(visited)), cmap="viridis", vmin=0, vmax=steps - 1)
     axes.scatter(*places[visited[-1:]].T, s=200, facecolors="none", edgecolors="black")
     canvas.draw()
@@ -51,7 +51,7 @@ def compute_layout(graph: Graph) -> Float64:
     """Return coordinates of every node; the same graph has always the same layout."""
     import networkx
 
-    drawn = to_networkx(Graph(graph.skeleton.indptr, graph.skeleton.indices))
+    drawn = Graph(graph.skeleton.indptr, graph.skeleton.indices).to_networkx()
     compute = networkx.spring_layout if graph.num_nodes <= _MAX_SPRING_NODES else networkx.random_layout
     places = compute(drawn, seed=0)
     return np.array([places[v] for v in range(graph.num_nodes)], np.float64)

@@ -26,16 +26,22 @@ def concatenate_ranges(begins: NDArray[Any], counts: NDArray[Any]) -> Int64:
 
 
 def build_csr(
-    source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, size: int
+    source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, size: int, *, count: bool = False
 ) -> tuple[Int64, Int32, Float64 | None]:
-    """Return sorted rows with each edge once; sum the weights of merged edges."""
+    """Return sorted rows with each edge once; sum the weights of merged edges, or count the edges if `count`.
+
+    >>> build_csr(np.array([0, 0, 0]), np.array([1, 2, 1]), None, 3, count=True)
+    (array([0, 2, 2, 2]), array([1, 2], dtype=int32), array([2., 1.]))
+    """
     keys = source.astype(np.int64) * max(size, 1) + target
     order = None if weights is None else np.argsort(keys, kind="stable")
     keys = np.sort(keys) if order is None else keys[order]
     first = np.ones(len(keys), bool)
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     merged: Float64 | None = None if weights is None else np.empty(0)
-    if weights is not None and len(weights):
+    if count:
+        merged = np.diff(np.flatnonzero(np.append(first, True))).astype(np.float64)
+    elif weights is not None and len(weights):
         with np.errstate(over="ignore"):
             merged = np.add.reduceat(weights[order].astype(np.float64), np.flatnonzero(first))
         if not np.all(np.isfinite(merged)):
@@ -45,16 +51,6 @@ def build_csr(
     indptr = np.zeros(size + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=size), out=indptr[1:])
     return indptr, (keys - rows * max(size, 1)).astype(np.int32), merged
-
-
-def count_parallel_edges(source: NDArray[Any], target: NDArray[Any], size: int) -> Float64:
-    """Return how often each edge occurs, in the order of `build_csr`.
-
-    >>> count_parallel_edges(np.array([0, 0, 0]), np.array([1, 2, 1]), 3).tolist()
-    [2.0, 1.0]
-    """
-    keys = source.astype(np.int64) * max(size, 1) + target
-    return np.unique(keys, return_counts=True)[1].astype(np.float64)
 
 
 def insert_loops(

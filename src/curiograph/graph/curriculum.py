@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from curiograph.graph.generators import FAMILIES, generate
@@ -61,14 +62,12 @@ def generate_curriculum(train: int = 400, val: int = 40, *, max_nodes: int = 100
 
 def _draw_graph(max_nodes: int, rng: np.random.Generator) -> Graph:
     """Draw a graph of a random kind and size; redraw it if it falls apart into small components."""
-    import networkx as nx
-
     if rng.random() < _PAPER_SHARE:
         family = list(FAMILIES)[rng.integers(len(FAMILIES))]
         return generate(family, nodes=min(50, max_nodes), seed=int(rng.integers(2**31)))
     while True:
         size = int(_draw_log_uniform(_MIN_NODES, max_nodes, rng))
-        drawn = nx.Graph(_KINDS[rng.integers(len(_KINDS))](nx, size, int(rng.integers(2**31)), rng))
+        drawn = nx.Graph(_KINDS[rng.integers(len(_KINDS))](size, int(rng.integers(2**31)), rng))
         drawn.remove_edges_from(list(nx.selfloop_edges(drawn)))
         largest = max(nx.connected_components(drawn), key=len)
         if len(largest) >= _MIN_COMPONENT:
@@ -88,14 +87,14 @@ def _draw_log_uniform(low: float, high: float, rng: np.random.Generator) -> floa
     return low * math.exp(rng.random() * math.log(high / low))
 
 
-def _draw_configuration(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+def _draw_configuration(size: int, seed: int, rng: np.random.Generator) -> Any:
     exponent, least = rng.uniform(1.9, 2.8), _draw_log_uniform(1.0, 8.0, rng)
     degrees = np.minimum((rng.pareto(exponent - 1, size) + 1) * least, size / 2).astype(int)
     degrees[0] += degrees.sum() % 2
     return nx.configuration_model(degrees.tolist(), seed=seed)
 
 
-def _draw_blocks(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+def _draw_blocks(size: int, seed: int, rng: np.random.Generator) -> Any:
     count = int(rng.integers(2, 7))
     block = max(3, size // count)
     inner = min(0.8, _draw_log_uniform(4.0, 30.0, rng) / block)
@@ -104,35 +103,12 @@ def _draw_blocks(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any
     return nx.stochastic_block_model([block] * count, probabilities.tolist(), seed=seed)
 
 
-def _draw_uniform(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    mean_degree = min(_draw_log_uniform(3.0, 60.0, rng), 0.6 * size)
-    return nx.gnm_random_graph(size, int(size * mean_degree / 2), seed=seed)
-
-
-def _draw_geometric(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    return nx.random_geometric_graph(size, math.sqrt(_draw_log_uniform(4.0, 25.0, rng) / (math.pi * size)), seed=seed)
-
-
-def _draw_small_world(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    return nx.watts_strogatz_graph(size, 2 * int(rng.integers(1, 8)), rng.uniform(0.01, 0.5), seed=seed)
-
-
-def _draw_kleinberg(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+def _draw_kleinberg(size: int, seed: int, rng: np.random.Generator) -> Any:
     side = min(22, max(4, math.isqrt(size)))  # drawing takes time proportional to the fourth power of the side
     return nx.navigable_small_world_graph(side, q=int(rng.integers(1, 4)), seed=seed)
 
 
-def _draw_attachment(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    return nx.barabasi_albert_graph(size, int(_draw_log_uniform(1.0, min(20.0, size / 4), rng)), seed=seed)
-
-
-def _draw_clustered(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    return nx.powerlaw_cluster_graph(
-        size, int(_draw_log_uniform(1.0, min(16.0, size / 4), rng)), rng.uniform(0.1, 0.95), seed=seed
-    )
-
-
-def _draw_pairs(nx: Any, probabilities: Any, seed: int) -> Any:
+def _draw_pairs(probabilities: Any, seed: int) -> Any:
     """Link every pair of nodes i < j independently with probability `probabilities[i, j]`."""
     linked = np.random.default_rng(seed).random(probabilities.shape) < probabilities
     graph = nx.empty_graph(len(linked))
@@ -154,43 +130,54 @@ def _draw_mean_degree(size: int, rng: np.random.Generator) -> float:
     return _draw_log_uniform(4.0, min(40.0, 0.4 * size), rng)
 
 
-def _draw_hidden_circle(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+def _draw_hidden_circle(size: int, seed: int, rng: np.random.Generator) -> Any:
     """Draw the S1 model of Serrano, Krioukov and Boguna (2008): similar and popular nodes link."""
     angles, weights, beta = rng.random(size), _draw_weights(size, rng), rng.uniform(1.2, 5.0)
     distances = np.abs(angles[:, None] - angles)
     distances = np.minimum(distances, 1 - distances) * size
     mean_degree = _draw_mean_degree(size, rng)
     scale = beta * math.sin(math.pi / beta) / (2 * math.pi) * mean_degree * np.outer(weights, weights)
-    return _draw_pairs(nx, 1 / (1 + (distances / scale) ** beta), seed)
+    return _draw_pairs(1 / (1 + (distances / scale) ** beta), seed)
 
 
-def _draw_chung_lu(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+def _draw_chung_lu(size: int, seed: int, rng: np.random.Generator) -> Any:
     weights = _draw_weights(size, rng)
     products = np.outer(weights, weights) * _draw_mean_degree(size, rng) / size
-    return _draw_pairs(nx, np.minimum(products, 1.0), seed)
+    return _draw_pairs(np.minimum(products, 1.0), seed)
 
 
-def _draw_niches(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+def _draw_niches(size: int, seed: int, rng: np.random.Generator) -> Any:
     """Draw the niche model of Williams and Martinez (2000): species eat a range of others below their own niche."""
     niches = np.sort(rng.random(size))
     connectance = _draw_mean_degree(size, rng) / (2 * size)
     ranges = niches * rng.beta(1.0, 1 / (2 * connectance) - 1, size)
     centers = rng.uniform(ranges / 2, niches)
     eats = np.abs(niches[None, :] - centers[:, None]) <= ranges[:, None] / 2
-    return _draw_pairs(nx, eats | eats.T, seed)
+    return _draw_pairs(eats | eats.T, seed)
 
 
-_KINDS: list[Callable[[Any, int, int, np.random.Generator], Any]] = [
+_KINDS: list[Callable[[int, int, np.random.Generator], Any]] = [
     _draw_configuration,
-    _draw_attachment,
-    _draw_clustered,
+    lambda size, seed, rng: nx.barabasi_albert_graph(
+        size, int(_draw_log_uniform(1.0, min(20.0, size / 4), rng)), seed=seed
+    ),
+    lambda size, seed, rng: nx.powerlaw_cluster_graph(
+        size, int(_draw_log_uniform(1.0, min(16.0, size / 4), rng)), rng.uniform(0.1, 0.95), seed=seed
+    ),
     _draw_blocks,
-    _draw_geometric,
-    _draw_uniform,
-    _draw_small_world,
+    lambda size, seed, rng: nx.random_geometric_graph(
+        size, math.sqrt(_draw_log_uniform(4.0, 25.0, rng) / (math.pi * size)), seed=seed
+    ),
+    lambda size, seed, rng: nx.gnm_random_graph(
+        size, int(size * min(_draw_log_uniform(3.0, 60.0, rng), 0.6 * size) / 2), seed=seed
+    ),
+    lambda size, seed, rng: nx.watts_strogatz_graph(
+        size, 2 * int(rng.integers(1, 8)), rng.uniform(0.01, 0.5), seed=seed
+    ),
     _draw_kleinberg,
     _draw_hidden_circle,
     _draw_hidden_circle,
     _draw_chung_lu,
     _draw_niches,
 ]
+"""Functions that draw a graph, given the number of nodes, a seed and a random generator."""

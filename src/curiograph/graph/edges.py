@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -33,10 +34,8 @@ def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[H
             return indexed
         edges = edges.tolist()
     positions: dict[Hashable, int] = {}
-    for label in () if nodes is None else check_iterable(nodes, "nodes", "a list of labels"):
-        if as_label(label) in positions:
-            raise GraphError(f"node {label!r} is listed twice in nodes; list each node once.")
-        positions[as_label(label)] = len(positions)
+    if nodes is not None:
+        positions = {label: number for number, label in enumerate(check_labels(nodes))}
     given = len(positions)
     source: list[int] = []
     target: list[int] = []
@@ -55,7 +54,7 @@ def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[H
     weight_array = np.asarray(weights, np.float64)
     missing = np.flatnonzero(np.isnan(weight_array))  # NaN: no weight was given
     if 0 < len(missing) < len(weights):
-        raise GraphError(f"edge {missing[0]} has no weight but others do; give all edges a weight or none.")
+        parse_weight(None, f"edge {missing[0]}")  # raises
     weighted = len(weights) > 0 and len(missing) == 0
     return source_array, target_array, weight_array if weighted else None, as_labels(labels)
 
@@ -73,22 +72,28 @@ def _split_edge(edge: Sequence[Any], number: int) -> tuple[Hashable, Hashable, f
 
 def parse_weight(value: Any, edge: str) -> float:
     """Return a weight as a float; raise GraphError, naming the edge, unless it is finite and zero or above."""
+    if value is None:
+        raise GraphError(f"{edge} has no weight but others do; give all edges a weight or none.")
     try:
         weight = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise GraphError(f"{edge} has weight {quote_value(value)}, which is not a number.") from None
+        weight = math.nan
     if not (math.isfinite(weight) and weight >= 0):
-        raise GraphError(f"{edge} has weight {weight}; weights must be finite numbers, zero or above.")
+        raise GraphError(f"{edge} has weight {quote_value(value)}; weights must be finite numbers, zero or above.")
     return weight
 
 
-def check_iterable(values: Iterable[Any], what: str, expected: str) -> Iterator[Any]:
-    """Return an iterator over `values`; raise GraphError if it is not iterable.
+def check_labels(labels: Iterable[Any]) -> list[Hashable]:
+    """Return the labels of nodes as a list; raise GraphError if one cannot be a label or occurs twice."""
+    listed = [as_label(label) for label in check_iterable(labels, "nodes", "a list of labels")]
+    if len(set(listed)) < len(listed):
+        twice = Counter(listed).most_common(1)[0][0]
+        raise GraphError(f"node {twice!r} is listed twice; give each node a name of its own.")
+    return listed
 
-    >>> next(check_iterable(5, "nodes", "a list of labels"))
-    Traceback (most recent call last):
-    curiograph.errors.GraphError: nodes is 5; give a list of labels.
-    """
+
+def check_iterable(values: Iterable[Any], what: str, expected: str) -> Iterator[Any]:
+    """Return an iterator over `values`; raise GraphError if it is not iterable."""
     try:
         return iter(values)
     except TypeError:

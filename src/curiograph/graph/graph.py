@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,21 +13,15 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.errors import GraphError, UnknownNodeError
-from curiograph.graph.csr import (
-    build_csr,
-    check_weights,
-    concatenate_ranges,
-    count_parallel_edges,
-    freeze_array,
-    symmetrize_csr,
-)
-from curiograph.graph.edges import check_iterable, index_edges
+from curiograph.files import PathLike
+from curiograph.graph import csr
+from curiograph.graph.csr import concatenate_ranges, freeze_array
+from curiograph.graph.edges import check_iterable, check_labels, index_edges, parse_weight
 from curiograph.graph.features import compute_degree_profile
-from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label
-from curiograph.graph.suggestions import make_unknown_node_error
+from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label, make_unknown_node_error
 from curiograph.graph.transition import Transition
 from curiograph.messages import get_type_name, quote_value
-from curiograph.notebook import render_result
+from curiograph.validation import is_integer
 
 if TYPE_CHECKING:
     import networkx
@@ -36,7 +29,6 @@ if TYPE_CHECKING:
 
 _MAX_NODES = 2**31 - 1
 _CHUNK = 2**17  # nodes whose features are computed together: bounds the memory
-_SHOWN_NODES = 5  # of the table in a notebook
 _CONVERTERS = {
     "networkx": "cg.Graph.from_networkx(...)",
     "igraph": "cg.Graph.from_igraph(...)",
@@ -113,13 +105,8 @@ class Graph:
 
     def __setattr__(self, name: str, value: object) -> None:
         if "cleaning" in self.__dict__:
-            raise AttributeError(
-                f"{name!r} cannot be set: a graph is immutable; build a new one, as with Graph.from_edges."
-            )
+            raise AttributeError(f"{name!r} cannot be set: a graph is immutable; build a new one.")
         super().__setattr__(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{name!r} cannot be deleted: a graph is immutable.")
 
     # ---- construction -------------------------------------------------------------------------------------------
 
@@ -173,19 +160,13 @@ class Graph:
         weights : weight of every edge, finite and zero or above.
         directed : whether edges have a direction.
         names : labels by position.
-
-        Examples
-        --------
-        >>> from curiograph.graph.labels import RangeLabels
-        >>> Graph.from_arrays(np.array([0, 1]), np.array([1, 0]), names=RangeLabels(2)).cleaning.parallel_edges
-        1
         """
         directed = as_flag(directed)
         size = len(names)
         if size > _MAX_NODES:
             raise GraphError(f"a graph of {size} nodes is too large; at most {_MAX_NODES} nodes fit.")
         if weights is not None:
-            check_weights(weights)
+            csr.check_weights(weights)
         is_loop = source == target
         self_loops = int(np.count_nonzero(is_loop))
         loops: Float64 | None = None
@@ -198,14 +179,13 @@ class Graph:
             weights = None if weights is None else weights[~is_loop]
         if not directed:
             source, target = np.minimum(source, target), np.maximum(source, target)
-        indptr, indices, merged = build_csr(source, target, weights, size)
+        indptr, indices, merged = csr.build_csr(source, target, weights, size, count=weights is None)
         parallel = len(source) - len(indices)
-        if weights is None and (parallel or (loops is not None and loops.max() > 1)):
-            counts = count_parallel_edges(source, target, size)
-            if loops is not None or counts.min() < counts.max():  # otherwise all probabilities are the same without
-                merged = counts
+        is_repeated = parallel > 0 or (loops is not None and loops.max() > 1)
+        if weights is None and (not is_repeated or (loops is None and np.ptp(np.asarray(merged)) == 0)):
+            merged = None  # all probabilities are the same without counts
         if not directed:
-            indptr, indices, merged = symmetrize_csr(indptr, indices, merged)
+            indptr, indices, merged = csr.symmetrize_csr(indptr, indices, merged)
         cleaning = Cleaning(self_loops, parallel)
         return cls(indptr, indices, merged, directed=directed, names=names, cleaning=cleaning, loops=loops)
 
@@ -231,9 +211,19 @@ class Graph:
         >>> Graph.from_networkx(path, weight="clicks").weights.tolist()
         [2.5, 2.5, 2.5, 2.5]
         """
-        from curiograph.graph.convert import from_networkx
+        import networkx
 
-        return from_networkx(graph, weight=weight)
+        if not isinstance(graph, networkx.Graph):
+            raise GraphError(f"from_networkx was given a {get_type_name(graph)}; give a networkx Graph or DiGraph.")
+        labels = check_labels(graph)
+        position = {label: number for number, label in enumerate(labels)}
+        edges = graph.edges(data=True)
+        weights = [None if weight is None else data.get(weight) for _, _, data in edges]
+        if weight not in (None, "weight") and weights and not any(value is not None for value in weights):
+            found = ", ".join(sorted({str(name) for _, _, data in edges for name in data}))
+            raise GraphError(f"no edge has the attribute {weight!r}; the attributes of edges are {found or 'none'}.")
+        pairs = [(position[u], position[v]) for u, v, _ in edges]
+        return cls.from_pairs(pairs, weights, labels, directed=graph.is_directed())
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Graph:
@@ -241,9 +231,26 @@ class Graph:
 
         Without vertex names, labels are 0 to n - 1.
         """
-        from curiograph.graph.convert import from_igraph
+        if not all(hasattr(graph, name) for name in ("vs", "es", "get_edgelist")):
+            raise GraphError(f"from_igraph was given a {get_type_name(graph)}; give an igraph Graph.")
+        named = "name" in graph.vs.attributes()
+        labels = check_labels(graph.vs["name"] if named else range(graph.vcount()))
+        pairs = graph.get_edgelist()
+        weights = graph.es["weight"] if "weight" in graph.es.attributes() else [None] * len(pairs)
+        return cls.from_pairs(pairs, weights, labels, directed=graph.is_directed())
 
-        return from_igraph(graph)
+    @classmethod
+    def from_pairs(
+        cls, pairs: Sequence[tuple[int, int]], weights: Sequence[Any], labels: list[Hashable], *, directed: bool
+    ) -> Graph:
+        """Build a graph from pairs of positions and weights, None for an edge without weight."""
+        ends = np.asarray(pairs, np.int64).reshape(-1, 2)
+        values = None
+        if any(weight is not None for weight in weights):
+            values = np.empty(len(pairs))
+            for number, (weight, (u, v)) in enumerate(zip(weights, pairs, strict=True)):
+                values[number] = parse_weight(weight, f"the edge from {labels[u]!r} to {labels[v]!r}")
+        return cls.from_arrays(ends[:, 0], ends[:, 1], values, directed=directed, names=as_labels(labels))
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, directed: bool | None = None, nodes: Iterable[Hashable] | None = None) -> Graph:
@@ -262,9 +269,38 @@ class Graph:
         >>> Graph.from_scipy([[0, 2], [2, 0]], nodes=["a", "b"])
         Graph(2 nodes, 1 edges, undirected, weighted)
         """
-        from curiograph.graph.convert import from_scipy
+        import scipy.sparse
 
-        return from_scipy(matrix, directed=directed, nodes=nodes)
+        try:
+            sparse = scipy.sparse.csr_array(matrix, copy=True)
+            if sparse.ndim != 2 or sparse.shape[0] != sparse.shape[1] or np.iscomplexobj(sparse):
+                raise ValueError(f"it has shape {sparse.shape} and type {sparse.dtype}")
+            sparse = sparse.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise GraphError(f"this is no square matrix of numbers ({error}); give one row per node.") from None
+        sparse.sum_duplicates()
+        sparse.eliminate_zeros()
+        size = sparse.shape[0]
+        labels = RangeLabels(size) if nodes is None else as_labels(check_labels(nodes))
+        if len(labels) != size:
+            raise GraphError(f"nodes holds {len(labels)} labels for a matrix of {size} rows; give one per row.")
+        transpose = sparse.T.tocsr()
+        unequal = sparse != transpose
+        directed = unequal.nnz > 0 if directed is None else as_flag(directed)
+        if not directed:
+            clash = unequal.multiply(sparse.astype(bool)).multiply(transpose.astype(bool)).tocoo()
+            if clash.nnz:
+                row, column = int(clash.coords[0][0]), int(clash.coords[1][0])
+                there, back = float(sparse[row, column]), float(sparse[column, row])
+                raise GraphError(
+                    f"the matrix holds {there} at ({row}, {column}) but {back} at ({column}, {row}), so it is not "
+                    "undirected; leave directed out, or make it symmetric."
+                )
+            sparse = scipy.sparse.triu(sparse.maximum(transpose))
+        entries = sparse.tocoo()
+        row, column = (axis.astype(np.int64) for axis in entries.coords)
+        weights = entries.data if np.any(entries.data != 1) else None
+        return cls.from_arrays(row, column, weights, directed=directed, names=labels)
 
     def to_networkx(self) -> networkx.Graph:
         """Convert to a networkx `Graph` or `DiGraph` with self-loops; weights become the edge attribute `weight`.
@@ -272,15 +308,20 @@ class Graph:
         >>> Graph.from_edges([("a", "b", 2.0)]).to_networkx().edges(data=True)
         EdgeDataView([('a', 'b', {'weight': 2.0})])
         """
-        from curiograph.graph.convert import to_networkx
+        import networkx
 
-        return to_networkx(self)
-
-    def to_igraph(self) -> Any:
-        """Convert to an igraph `Graph` with self-loops; labels become the vertex attribute `name`, weights `weight`."""
-        from curiograph.graph.convert import to_igraph
-
-        return to_igraph(self)
+        if None in self:
+            raise GraphError("networkx cannot hold the label None; rename that node.")
+        graph = networkx.DiGraph() if self.directed else networkx.Graph()
+        labels = self.labels
+        graph.add_nodes_from(labels)
+        source, target, weights = self.get_edges()
+        pairs = [(labels[u], labels[v]) for u, v in zip(source.tolist(), target.tolist(), strict=True)]
+        if weights is None:
+            graph.add_edges_from(pairs)
+        else:
+            graph.add_weighted_edges_from((*pair, w) for pair, w in zip(pairs, weights.tolist(), strict=True))
+        return graph
 
     def to_scipy(self) -> scipy.sparse.csr_array:
         """Convert to the adjacency matrix, a scipy `csr_array` of ones or of the weights.
@@ -291,9 +332,29 @@ class Graph:
         array([[0., 1.],
                [1., 0.]])
         """
-        from curiograph.graph.convert import to_scipy
+        import scipy.sparse
 
-        return to_scipy(self)
+        indptr, indices, weights = self.transition.out_rows
+        data = np.ones(len(indices)) if weights is None else weights.copy()
+        # copied because the arrays of a graph are read-only, and in-place operations of scipy would fail
+        return scipy.sparse.csr_array((data, indices.copy(), indptr.copy()), shape=(self.num_nodes, self.num_nodes))
+
+    def get_edges(self) -> tuple[Int64, Int64, Float64 | None]:
+        """Return the positions of both ends of every edge, self-loops included, and the weights.
+
+        An undirected edge is returned once, the lower position first.
+
+        >>> source, target, _ = Graph.from_edges([(0, 1), (2, 1), (1, 1)]).get_edges()
+        >>> source.tolist(), target.tolist()
+        ([0, 1, 1], [1, 1, 2])
+        """
+        indptr, indices, weights = self.transition.out_rows
+        source = np.repeat(np.arange(self.num_nodes, dtype=np.int64), np.diff(indptr))
+        target = indices.astype(np.int64)
+        if self.directed:
+            return source, target, weights
+        once = source <= target
+        return source[once], target[once], None if weights is None else weights[once]
 
     # ---- size and labels ----------------------------------------------------------------------------------------
 
@@ -320,13 +381,12 @@ class Graph:
 
     def label(self, position: int) -> Hashable:
         """Label of the node at `position`."""
-        try:
-            return self.names[operator.index(position)]
-        except (IndexError, TypeError):
+        if not is_integer(position) or not 0 <= position < self.num_nodes:
             raise UnknownNodeError(
-                f"the graph has no node at position {quote_value(position)}; it has "
-                f"{self.num_nodes} nodes, and positions start at 0."
-            ) from None
+                f"the graph has no node at position {quote_value(position)}; it has {self.num_nodes} nodes, and "
+                "positions start at 0."
+            )
+        return self.names[int(position)]
 
     def position(self, label: Hashable) -> int:
         """Position of the node with this label.
@@ -397,7 +457,7 @@ class Graph:
             return Graph(self.indptr, self.indices, names=self.names)
         rows = np.repeat(np.arange(self.num_nodes, dtype=np.int64), self.degrees)
         low, high = np.minimum(rows, self.indices), np.maximum(rows, self.indices)
-        indptr, indices, _ = symmetrize_csr(*build_csr(low, high, None, self.num_nodes))
+        indptr, indices, _ = csr.symmetrize_csr(*csr.build_csr(low, high, None, self.num_nodes))
         return Graph(indptr, indices, names=self.names)
 
     @cached_property
@@ -449,11 +509,11 @@ class Graph:
             loops=loops if loops is not None and np.any(loops > 0) else None,
         )
 
-    def save(self, path: str) -> None:
-        """Write the graph to an `.npz` file, which `read_graph` opens as a memory map."""
-        from curiograph.graph.io.npz import write_npz
+    def save(self, path: PathLike) -> None:
+        """Write the graph to a `.safetensors` file, which `read_graph` opens as a memory map."""
+        from curiograph.graph.io.graph_file import write_graph_file
 
-        write_npz(self, path)
+        write_graph_file(self, path)
 
     # ---- comparison and display ---------------------------------------------------------------------------------
 
@@ -472,15 +532,8 @@ class Graph:
     def __reduce__(self) -> tuple[Any, ...]:
         # unpickled arrays are writable; the constructor makes them read-only again
         skeleton = self.__dict__.get("_skeleton") if self.directed else None
-        build = partial(
-            Graph,
-            directed=self.directed,
-            names=self.names,
-            cleaning=self.cleaning,
-            skeleton=skeleton,
-            loops=self.loops,
-        )
-        return build, (self.indptr, self.indices, self.weights)
+        settings: Any = {"directed": self.directed, "names": self.names, "cleaning": self.cleaning, "loops": self.loops}
+        return partial(Graph, skeleton=skeleton, **settings), (self.indptr, self.indices, self.weights)
 
     def __hash__(self) -> int:
         return hash((self.num_nodes, self.num_edges, self.directed))
@@ -489,15 +542,6 @@ class Graph:
         kind = "directed" if self.directed else "undirected"
         weighted = "" if self.weights is None else ", weighted"
         return f"Graph({self.num_nodes} nodes, {self.num_edges} edges, {kind}{weighted})"
-
-    def _repr_html_(self) -> str:
-        columns: dict[str, list[Any]] = {"node": [], "degree": [], "neighbors": []}
-        for node in range(min(self.num_nodes, _SHOWN_NODES)):  # a large graph may be on disk
-            row = self.indices[self.indptr[node] : self.indptr[node + 1]]
-            columns["node"].append(self.label(node))
-            columns["degree"].append(len(row))
-            columns["neighbors"].append(", ".join(str(self.label(int(v))) for v in row[:_SHOWN_NODES]))
-        return render_result(repr(self), columns)
 
 
 def as_graph(value: object) -> Graph:

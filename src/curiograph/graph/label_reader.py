@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Int32
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import IntegerLabels, Labels, RangeLabels, TextLabels, find_label
+from curiograph.graph.labels import Labels, ListLabels, find_label
 
 
 class LabelReader:
@@ -34,9 +34,7 @@ class LabelReader:
     def _positions_by_text(self) -> dict[str, int]:
         """Positions of labels of any type by how they print; empty where the label types make it unnecessary."""
         names = self.graph.names
-        if isinstance(names, TextLabels | RangeLabels | IntegerLabels):
-            return {}
-        return {str(label).encode("utf-8", "replace").decode(): position for position, label in enumerate(names)}
+        return {str(label): place for place, label in enumerate(names)} if isinstance(names, ListLabels) else {}
 
     def find_exact(self, label: Hashable) -> int | None:
         """Return the position of the node with this label, or None."""
@@ -54,10 +52,7 @@ class LabelReader:
         return self._positions_by_text.get(str(value)) if found is None else found
 
     def position(self, value: Hashable) -> int:
-        """Return the position of the node that a value denotes.
-
-        Raise UnknownNodeError with the nearest labels if there is none, which takes seconds on a large graph.
-        """
+        """Return the position of the node that a value denotes; raise UnknownNodeError with similar labels if none."""
         found = self.find(value)
         return self.graph.position(value) if found is None else found
 
@@ -75,7 +70,6 @@ class LabelReader:
         A name that is text or a float is found by `find`, any other by `find_exact`. If `strict`, raise
         UnknownNodeError for the first used name that is not in the graph; otherwise its position is -1.
 
-        >>> from curiograph.graph.labels import ListLabels
         >>> from curiograph.graph.toys import cycle
         >>> LabelReader(cycle(4)).match_names(ListLabels(["2", "x", 3]), np.array([0, 1, 2]), strict=False)
         array([ 2, -1,  3], dtype=int32)

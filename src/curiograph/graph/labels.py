@@ -1,38 +1,55 @@
-"""Containers of node labels: position to label and back."""
+"""Containers of node labels: position to label and back; and the error that suggests similar labels."""
 
 from __future__ import annotations
 
+import difflib
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph import kernels
 from curiograph.arrays import Int32, Int64
-from curiograph.graph.csr import concatenate_ranges, freeze_array
+from curiograph.errors import UnknownNodeError
+from curiograph.messages import quote_value
 from curiograph.validation import is_integer
 
-Bytes = NDArray[np.uint8]
-Hashes = NDArray[np.uint64]
-
 _CHUNK = 65_536
-_FEW = 32  # below this number of labels, single lookups are faster
+_MAX_COMPARED = 5_000  # labels that difflib compares, which takes a few tenths of a second
 
 
-class Labels(Protocol):
+class Labels:
     """Labels by position. `index` and `indices` raise KeyError for an unknown label."""
 
-    def __len__(self) -> int: ...
-    def __getitem__(self, position: int) -> Hashable: ...
-    def __iter__(self) -> Iterator[Hashable]: ...
-    def index(self, label: Hashable) -> int: ...
-    def indices(self, labels: Sequence[Hashable]) -> Int32: ...
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __getitem__(self, position: int) -> Hashable:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return (self[position] for position in range(len(self)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    @cached_property
+    def _positions(self) -> dict[Hashable, int]:
+        return {label: position for position, label in enumerate(self)}
+
+    def index(self, label: Hashable) -> int:
+        """Return the position of a label."""
+        return self._positions[label]
+
+    def indices(self, labels: Sequence[Hashable]) -> Int32:
+        """Return the positions of several labels."""
+        return np.asarray([self.index(label) for label in labels], np.int32)
 
 
-class RangeLabels:
+class RangeLabels(Labels):
     """The labels 0, 1, ..., n - 1.
 
     >>> RangeLabels(3).index(2)
@@ -40,30 +57,27 @@ class RangeLabels:
     """
 
     def __init__(self, size: int) -> None:
-        self._size = size
+        self.size = size
 
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
     def __getitem__(self, position: int) -> int:
-        return _check_position(position, self._size)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(self._size))
+        return range(self.size)[position]
 
     def index(self, label: Hashable) -> int:
-        if is_integer(label) and 0 <= label < self._size:
+        if is_integer(label) and 0 <= label < self.size:
             return int(label)
         raise KeyError(label)
 
     def indices(self, labels: Sequence[Hashable]) -> Int32:
         numbers = _as_integers(labels)
-        if numbers is None or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < self._size):
-            return _look_up_each(self, labels)
+        if numbers is None or not 0 <= numbers.min() <= numbers.max() < self.size:
+            return super().indices(labels)
         return numbers.astype(np.int32)
 
 
-class ListLabels:
+class ListLabels(Labels):
     """Labels of any hashable type.
 
     >>> ListLabels(["a", ("b", 1)]).index(("b", 1))
@@ -71,29 +85,16 @@ class ListLabels:
     """
 
     def __init__(self, labels: Iterable[Hashable]) -> None:
-        self._labels = list(labels)
-
-    @cached_property
-    def _positions(self) -> dict[Hashable, int]:
-        return {label: position for position, label in enumerate(self._labels)}
+        self.labels = list(labels)
 
     def __len__(self) -> int:
-        return len(self._labels)
+        return len(self.labels)
 
     def __getitem__(self, position: int) -> Hashable:
-        return self._labels[_check_position(position, len(self._labels))]
-
-    def __iter__(self) -> Iterator[Hashable]:
-        return iter(self._labels)
-
-    def index(self, label: Hashable) -> int:
-        return self._positions[label]
-
-    def indices(self, labels: Sequence[Hashable]) -> Int32:
-        return np.asarray([self._positions[label] for label in labels], np.int32)
+        return self.labels[position]
 
 
-class IntegerLabels:
+class IntegerLabels(Labels):
     """64-bit integer labels, stored as one array.
 
     >>> IntegerLabels(np.array([70, -3, 12])).index(12)
@@ -101,7 +102,7 @@ class IntegerLabels:
     """
 
     def __init__(self, values: NDArray[Any]) -> None:
-        self.values: Int64 = _freeze(values, np.int64)
+        self.values: Int64 = np.ascontiguousarray(values, np.int64)
 
     @cached_property
     def _order(self) -> Int64:
@@ -111,14 +112,11 @@ class IntegerLabels:
         return len(self.values)
 
     def __getitem__(self, position: int) -> int:
-        return int(self.values[_check_position(position, len(self.values))])
+        return int(self.values[position])
 
     def __iter__(self) -> Iterator[int]:
         for first in range(0, len(self.values), _CHUNK):
             yield from self.values[first : first + _CHUNK].tolist()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return IntegerLabels, (np.asarray(self.values),)
 
     def index(self, label: Hashable) -> int:
         if is_integer(label) and -(2**63) <= label < 2**63:
@@ -130,59 +128,47 @@ class IntegerLabels:
     def indices(self, labels: Sequence[Hashable]) -> Int32:
         numbers = _as_integers(labels)
         if numbers is None or len(self.values) == 0:
-            return _look_up_each(self, labels)
+            return super().indices(labels)
         places = self._order[np.minimum(self.values.searchsorted(numbers, sorter=self._order), len(self.values) - 1)]
         if not np.array_equal(self.values[places], numbers):
-            return _look_up_each(self, labels)
+            return super().indices(labels)
         return places.astype(np.int32)
 
 
-class TextLabels:
-    """Text labels, stored as one UTF-8 blob and decoded on demand.
-
-    A label is found by bisection in the sorted hashes of the labels, so that no dictionary is built. The hashes are
-    computed on the first lookup unless they are given.
+class TextLabels(Labels):
+    """Text labels, stored as one UTF-8 blob and decoded on demand, so that a file of them can be memory-mapped.
 
     Parameters
     ----------
     blob : the labels, concatenated, in UTF-8.
     offsets : offset of each label in the blob and, last, the length of the blob.
-    hashes : the 64-bit hashes of the labels, sorted.
-    order : position of the label of each hash.
+    order : positions of the labels in the order of their bytes, if known: a single label is then found by bisection.
 
     >>> names = TextLabels.from_labels(["apple", "pear", "fig"])
     >>> names[1], names.index("fig")
     ('pear', 2)
     """
 
-    def __init__(
-        self, blob: Bytes, offsets: Int64, hashes: Hashes | None = None, order: NDArray[Any] | None = None
-    ) -> None:
-        self.blob: Bytes = _freeze(blob, np.uint8)
-        self.offsets: Int64 = _freeze(offsets, np.int64)
-        if hashes is not None and order is not None:
-            self.sorted_hashes = _freeze(hashes, np.uint64), _freeze(order, np.int32)
+    def __init__(self, blob: NDArray[np.uint8], offsets: Int64, order: NDArray[Any] | None = None) -> None:
+        self.blob, self.offsets, self.order = blob, offsets, order
 
     @classmethod
-    def from_labels(cls, labels: Sequence[str]) -> TextLabels:
+    def from_labels(cls, labels: Iterable[str]) -> TextLabels:
         """Build from strings that UTF-8 can encode."""
         encoded = [label.encode() for label in labels]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum(np.array([len(name) for name in encoded], np.int64), out=offsets[1:])
+        offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
-    @cached_property
-    def sorted_hashes(self) -> tuple[Hashes, Int32]:
-        """The sorted hashes of the labels, and the position of the label of each."""
-        hashes = kernels.text.hash_names(self.blob, self.offsets)
-        order = np.argsort(hashes, kind="stable").astype(np.int32)
-        return hashes[order], order
+    def sort(self) -> Int32:
+        """Return the positions of the labels in the order of their bytes."""
+        encoded = [label.encode() for label in self]
+        return np.array(sorted(range(len(self)), key=encoded.__getitem__), np.int32)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, position: int) -> str:
-        return self._get_bytes(_check_position(position, len(self))).decode()
+        return self._get_bytes(range(len(self))[position]).decode()
 
     def __iter__(self) -> Iterator[str]:
         for first in range(0, len(self), _CHUNK):
@@ -191,57 +177,27 @@ class TextLabels:
             for begin, end in pairwise(offsets):
                 yield data[begin - offsets[0] : end - offsets[0]].decode()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        known: tuple[Any, Any] = self.__dict__.get("sorted_hashes", (None, None))
-        return TextLabels, (self.blob, self.offsets, *known)
-
     def index(self, label: Hashable) -> int:
-        if not isinstance(label, str):
-            raise KeyError(label)
-        try:
-            wanted = label.encode()
-        except UnicodeEncodeError:
-            raise KeyError(label) from None
-        hashes, order = self.sorted_hashes
-        key = hash_text(wanted)
-        place = int(np.searchsorted(hashes, np.uint64(key)))
-        while place < len(hashes) and hashes[place] == key:
-            position = int(order[place])
-            if self._get_bytes(position) == wanted:
-                return position
-            place += 1
+        if self.order is None or not isinstance(label, str):
+            return super().index(label)
+        wanted = label.encode(errors="replace")
+        place = bisect_left(self.order, wanted, key=self._get_bytes)
+        if place < len(self) and self[int(self.order[place])] == label:
+            return int(self.order[place])
         raise KeyError(label)
 
     def indices(self, labels: Sequence[Hashable]) -> Int32:
-        if len(labels) < _FEW or len(self) == 0 or set(map(type, labels)) != {str}:
-            return _look_up_each(self, labels)
-        try:
-            wanted = TextLabels.from_labels(labels)  # type: ignore[arg-type]
-        except UnicodeEncodeError:
-            return _look_up_each(self, labels)
-        hashes, order = self.sorted_hashes
-        keys = kernels.text.hash_names(wanted.blob, wanted.offsets)
-        found: Int32 = order[np.minimum(hashes.searchsorted(keys), len(hashes) - 1)]
-        # labels may have the same hash: those with a mismatch are looked up one by one
-        for place in np.flatnonzero(~self._match(found, wanted)).tolist():
-            found[place] = self.index(labels[place])
-        return found
-
-    def _match(self, positions: Int32, wanted: TextLabels) -> NDArray[np.bool_]:
-        """Return for each position whether its label equals the label of `wanted` at the same index."""
-        lengths = np.diff(wanted.offsets)
-        begins = self.offsets[positions]
-        same: NDArray[np.bool_] = self.offsets[positions + 1] - begins == lengths
-        some = np.flatnonzero(same & (lengths > 0))
-        if len(some):
-            counts = lengths[some]
-            ours = self.blob[concatenate_ranges(begins[some], counts)]
-            theirs = wanted.blob[concatenate_ranges(wanted.offsets[some], counts)]
-            same[some] = np.logical_and.reduceat(ours == theirs, np.cumsum(counts) - counts)
-        return same
+        find = self.index if len(labels) < _CHUNK else self._positions.__getitem__
+        return np.asarray([find(label) for label in labels], np.int32)
 
     def _get_bytes(self, position: int) -> bytes:
         return self.blob[self.offsets[position] : self.offsets[position + 1]].tobytes()
+
+
+def as_labels(labels: list[Hashable]) -> Labels:
+    """Return a container for `labels`: a range if they are 0, 1, ..., n - 1 in order."""
+    is_range = all(type(label) is int and label == position for position, label in enumerate(labels))
+    return RangeLabels(len(labels)) if is_range else ListLabels(labels)
 
 
 def find_label(names: Labels, label: Any) -> int | None:
@@ -252,44 +208,46 @@ def find_label(names: Labels, label: Any) -> int | None:
         return None
 
 
+def make_unknown_node_error(label: object, names: Labels) -> UnknownNodeError:
+    """Return the error for a label that is not in `names`, with similar labels if there are any."""
+    missing = f"the graph has no node {quote_value(label)}"
+    if len(names) == 0:
+        return UnknownNodeError(f"{missing}; it is empty.")
+    if isinstance(label, str) and label.isdecimal() and len(label) < 20 and find_label(names, int(label)) is not None:
+        return UnknownNodeError(f"{missing}, but it has the number {int(label)}; give it without quotes.")
+    near = [quote_value(name) for name in suggest_labels(label, names)]
+    if near:
+        return UnknownNodeError(f"{missing}; the nearest names are {', '.join(near)}.")
+    first = ", ".join(quote_value(names[position]) for position in range(min(3, len(names))))
+    return UnknownNodeError(f"{missing}; its {len(names)} nodes start with {first}.")
+
+
+def suggest_labels(label: object, names: Labels, count: int = 3) -> list[Hashable]:
+    """Return up to `count` labels that differ little from `label`, the most similar first, ignoring case.
+
+    In a large graph, only labels that begin or end like the wanted one are compared.
+
+    >>> suggest_labels("aple", TextLabels.from_labels(["pear", "Apple", "maple"]))
+    ['maple', 'Apple']
+    """
+    if not isinstance(label, str) or not 0 < len(label) <= 200 or isinstance(names, RangeLabels | IntegerLabels):
+        return []
+    wanted = label.lower()
+    texts: dict[str, Hashable] = {}
+    for name in names:
+        text = str(name).lower()
+        if len(names) <= _MAX_COMPARED or text[:3] == wanted[:3] or text[-3:] == wanted[-3:]:
+            texts[text] = name
+            if len(texts) == _MAX_COMPARED:
+                break
+    return [texts[text] for text in difflib.get_close_matches(wanted, texts, n=count)]
+
+
 def _as_integers(labels: Sequence[Hashable]) -> Int64 | None:
-    """Return the labels as an array if there are many and all are Python integers of 64 bits."""
-    if len(labels) < _FEW or set(map(type, labels)) != {int}:
+    """Return the labels as an array if all are Python integers of 64 bits and there are any."""
+    if set(map(type, labels)) != {int}:
         return None
     try:
         return np.fromiter(labels, np.int64, len(labels))
     except OverflowError:
         return None
-
-
-def _look_up_each(names: Labels, labels: Sequence[Hashable]) -> Int32:
-    return np.asarray([names.index(label) for label in labels], np.int32)
-
-
-def hash_text(encoded: bytes) -> int:
-    """Return the hash of `kernels.text.hash_name` without importing numba for a single lookup.
-
-    >>> hex(hash_text(b"a"))
-    '0xaf63dc4c296230c0'
-    """
-    key = 0xCBF29CE484222325
-    for byte in encoded:
-        key = ((key ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
-    return key ^ (key >> 32)
-
-
-def as_labels(labels: list[Hashable]) -> Labels:
-    """Return a container for `labels`: a range if they are 0, 1, ..., n - 1 in order."""
-    is_range = all(type(label) is int and label == position for position, label in enumerate(labels))
-    return RangeLabels(len(labels)) if is_range else ListLabels(labels)
-
-
-def _check_position(position: int, size: int) -> int:
-    if not 0 <= position < size:
-        raise IndexError(f"position {position} is outside a graph of {size} nodes.")
-    return int(position)
-
-
-def _freeze(array: NDArray[Any], dtype: Any) -> Any:
-    """Return a read-only array: numba compiles separately for read-only and for writable arrays."""
-    return freeze_array(np.ascontiguousarray(array, dtype))

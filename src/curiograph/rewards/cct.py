@@ -44,8 +44,9 @@ class FlexibilityTracker(Tracker):
 
     def freedom(self) -> Int64:
         """Return the degrees of freedom of every walk, rigid motions included."""
-        freedom: Int64 = self.dimensions() * self._counts[:, kernels.flexibility.LINKED]
-        return freedom - self._counts[:, kernels.flexibility.EDGES]
+        linked, edges = self._counts[:, kernels.flexibility.LINKED], self._counts[:, kernels.flexibility.EDGES]
+        freedom: Int64 = self.dimensions() * linked - edges
+        return freedom
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         csr = self.stack.skeleton

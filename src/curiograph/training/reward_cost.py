@@ -12,7 +12,6 @@ import numpy as np
 from curiograph.exploration.mdp import begin, list_starts
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import Split
-from curiograph.progress import format_seconds
 from curiograph.rewards.base import Reward
 from curiograph.rewards.combined import combine_rewards, list_terms
 from curiograph.rewards.registry import REWARDS
@@ -37,7 +36,7 @@ def warn_slow_reward(reward: Reward, graphs: Split, trainings: Sequence[Training
     if each * count > _WARN_SECONDS:
         warnings.warn(
             f"reward {reward.name!r} takes {1000 * each:.2g} ms per evaluation, and this training evaluates it about "
-            f"{float(f'{count:.1g}'):,.0f} times: about {format_seconds(each * count)}. Set minutes or lower "
+            f"{float(f'{count:.1g}'):,.0f} times: about {each * count / 60:.0f} minutes. Set minutes or lower "
             "train_steps, or write a reward with a Tracker that evaluates many walks at once (docs/extend.md).",
             stacklevel=3,
         )

@@ -1,28 +1,27 @@
 """Edge lists: one edge per line, two names and optionally a weight.
 
-The file is memory-mapped and parsed as bytes by `kernels.text`.
+Pyarrow reads plain files. A file in which it finds anything unusual (comments between edges, quotes, blanks around
+names, a malformed line) is read again line by line, which finds the first bad line.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
-import io
 import itertools
 import math
 import re
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from curiograph import kernels
-from curiograph.arrays import Float64, Int32, Int64
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, check_file, check_text, open_atomic
-from curiograph.graph.convert import chunk_edges, get_text_labels
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import Bytes, IntegerLabels, Labels, RangeLabels, TextLabels
+from curiograph.graph.labels import IntegerLabels, Labels, RangeLabels, TextLabels
 from curiograph.messages import quote_value, shorten_text
 
 DELIMITERS = {".tsv": "\t", ".csv": ",", ".txt": " ", ".edges": " ", ".edgelist": " "}
@@ -33,19 +32,23 @@ _HEADER = re.compile(
     "source target|src dst|src dest|from to|u v|node1 node2|node_1 node_2|source_id target_id|from_id to_id|"
     "fromnodeid tonodeid|head tail"
 )
+_NUMBER = re.compile(r"\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0+\.?0*")
+_INTEGER = re.compile(r"-?[1-9][0-9]{0,17}|0")
 _BLANKS = " \t\n\r\v\f"
-_SKIPPED_LINES = re.compile(rb"(?:[ \t\r\v\f]*+(?:#[^\n]*+)?\n)++")
-"""Blank lines and comments: a file may have millions of them before its first edge."""
 _BOM = b"\xef\xbb\xbf"
-_MAX_LINE = 2**20
-_MAX_NAME = 100_000
-_CHUNK = 2**16
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_NEGATIVE = re.compile(r"-[0.]*[1-9].*")
 
-Parsed = tuple[Int32, Float64 | None, TextLabels]
-"""Numbers of the names of both ends of every edge, the weights if any, and the names in order of appearance."""
+
+class _Edges(NamedTuple):
+    """The content of an edge list."""
+
+    ends: Int64
+    """Numbers of the names of both ends of every edge."""
+    weights: Float64 | None
+    """Weight of every edge, if any."""
+    names: list[str]
+    """Names in order of appearance."""
+    has_header: bool
+    """Whether a header was skipped."""
 
 
 def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
@@ -56,256 +59,182 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
     their natural order.
     """
     check_file(path)
+    delimiter = DELIMITERS[path.suffix.lower()]
     try:
-        data: Bytes = np.memmap(path, np.uint8, "r").view(np.ndarray)
+        with open(path, "rb") as stream:
+            check_text(path, stream.read(8))
+        ends, weights, names, has_header = _read_plain(path, delimiter) or _read_lines(path, delimiter)
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
-    check_text(path, data[:8].tobytes())
-    parser = _Parser(path, data)
-    ends, weights, names = parser.parse()
     if len(ends) == 0:
         raise FileFormatError(f"{path}: holds no edges, only blank lines, comments or a header.")
-    labels: Labels = names
-    first_line = parser.first_line
-    integers, values = kernels.text.parse_integers(names.blob, names.offsets)
-    if integers and values.min() == 0 and values.max() == len(values) - 1:  # distinct, so these are 0 to n - 1
-        labels, ends = RangeLabels(len(values)), values.astype(np.int32)[ends]
-    elif integers:
+    labels: Labels
+    if all(map(_INTEGER.fullmatch, names)):
+        values = np.array(names, np.int64)
         labels = IntegerLabels(values)
-    # names are numbered in order of appearance: those of the first line are 0 and 1
-    may_be_header = not integers and first_line is not None and len(ends) >= 3 and ends[0, 1] == 1
-    if may_be_header and len(names) < ends.size and ends[1:].min() > 1:  # some name is repeated, but neither of these
-        warnings.warn(
-            f"{path}, line {first_line}: {quote_value(names[0])} and {quote_value(names[1])} occur nowhere else; if "
-            "this is a header, delete the line or name it source, target.",
-            stacklevel=3,
-        )
-    del parser, data  # unmaps the file before the rows are built
+        if values.min() == 0 and values.max() == len(values) - 1:  # distinct, so these are 0 to n - 1
+            labels, ends = RangeLabels(len(values)), values[ends]
+    else:
+        labels = TextLabels.from_labels(names)
+        # names are numbered in order of appearance: those of the first line are 0 and 1
+        may_be_header = not has_header and len(ends) >= 3 and ends[0, 1] == 1
+        if may_be_header and len(names) < ends.size and ends[1:].min() > 1:  # a name is repeated, but neither of these
+            warnings.warn(
+                f"{path}: {quote_value(names[0])} and {quote_value(names[1])} of the first line occur nowhere else; if "
+                "it is a header, delete the line or name it source, target.",
+                stacklevel=3,
+            )
     try:
         return Graph.from_arrays(ends[:, 0], ends[:, 1], weights, directed=bool(directed), names=labels)
     except GraphError as error:
         raise FileFormatError(f"{path}: {error}") from None
 
 
-class _Parser:
-    """Parses the bytes of one edge list."""
+def _read_plain(path: Path, delimiter: str) -> _Edges | None:
+    """Read a plain file by pyarrow; return None if anything is unusual."""
+    import pandas as pd
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
 
-    def __init__(self, path: Path, data: Bytes) -> None:
-        self.path = path
-        self.data = data
-        self.delimiter = DELIMITERS[path.suffix.lower()]
-        self.begin = len(_BOM) if data[:3].tobytes() == _BOM else 0
-        self.first_line: int | None = None
-        """Number of the line of the first edge if there is no header before it."""
-
-    def parse(self) -> Parsed:
-        lines, quotes = self._scan()
-        if quotes and self.delimiter == ",":
-            return self._parse_quoted()
-        code = kernels.text.WHITESPACE if self.delimiter == " " else ord(self.delimiter)
-        bad_line, comment, weighted, ends, weights, spans, blob, offsets = kernels.text.parse_edges(
-            self.data, self._skip_header(), lines, code
-        )
-        if weighted:
-            self._parse_long_weights(weights, spans)  # before `bad_line`: these are on earlier lines
-        if bad_line >= 0:
-            fields = self._split(self._read_line(bad_line))
-            raise self._make_error(bad_line, self._find_fault(fields, weighted if len(ends) else None))
-        if comment >= 0:
-            first, *others = self._split(self._read_line(comment))
-            if not _is_header([first.lstrip("#"), *others]):
-                warnings.warn(
-                    f"{self.path}, line {self._count_lines(comment)}: starts with # and was taken for a comment, but "
-                    "looks like an edge; put such names in double quotes in a .csv, or use .json.",
-                    stacklevel=4,
-                )
-        return ends, weights if weighted else None, TextLabels(blob, offsets)
-
-    def _scan(self) -> tuple[int, bool]:
-        """Check the encoding and the length of lines; return the number of lines and whether there are quotes."""
-        lines, quotes, begin = 1, False, self.begin
-        while begin < len(self.data):
-            window = self.data[begin : begin + _MAX_LINE + 1].tobytes()  # begins with a line
-            last = begin + len(window) == len(self.data)
-            chunk = window if last else window[: window.rfind(b"\n") + 1] or window
-            faults = {chunk.find(b"\0"): "holds a NUL byte; this looks like a binary file, not an edge list"}
-            try:
-                codecs.getincrementaldecoder("utf-8")().decode(chunk, last)
-            except UnicodeDecodeError as error:
-                faults[error.start] = "is not UTF-8; save the file with the encoding UTF-8"
-            found = min((place for place in faults if place >= 0), default=-1)
-            if found >= 0:
-                raise self._make_error(begin + found, faults[found])
-            if len(chunk.rpartition(b"\n")[2]) > _MAX_LINE:
-                raise self._make_error(begin, "is longer than 1 MiB; an edge list has one edge per line")
-            lines += chunk.count(b"\n")
-            quotes = quotes or b'"' in chunk
-            begin += len(chunk)
-        return lines, quotes
-
-    def _skip_header(self) -> int:
-        """Return the position of the line after the header, or of the first line if there is no header."""
-        position = self.begin
-        while position < len(self.data):
-            window = self.data[position : position + _MAX_LINE + 1].tobytes()
-            skipped = _SKIPPED_LINES.match(window)
-            if skipped is not None and skipped.end() > 0:
-                position += skipped.end()
-                continue
-            line = self._read_line(position)
-            content = line.strip(_BLANKS)
-            is_edge = bool(content) and not content.startswith("#")
-            if is_edge and not _is_header(self._split(line)):
-                self.first_line = self._count_lines(position)
-                return self.begin
-            position += len(line.encode()) + 1
-            if is_edge:
-                return position
-        return self.begin
-
-    def _parse_long_weights(self, weights: Float64, spans: Int64) -> None:
-        """Parse the weights with too many digits for the kernel, which Python rounds correctly."""
-        view = memoryview(self.data)  # type: ignore[arg-type]
-        rows = np.flatnonzero(np.isnan(weights))
-        for first in range(0, len(rows), _CHUNK):
-            part = rows[first : first + _CHUNK]
-            values = np.array([float(view[begin:end]) for begin, end in spans[part].tolist()])
-            infinite = np.flatnonzero(np.isinf(values))
-            if len(infinite):
-                begin, end = spans[part[infinite[0]]]
-                raise self._make_error(begin, _find_weight_fault(self.data[begin:end].tobytes().decode()))
-            weights[part] = values
-
-    def _parse_quoted(self) -> Parsed:
-        """Parse a .csv with quoted fields by the csv module; such files are rarely large."""
-        positions: dict[str, int] = {}
-        ends: list[int] = []
-        weights: list[float] = []
-        text = io.TextIOWrapper(io.BytesIO(self.data[self.begin :].tobytes()), encoding="utf-8", newline="\n")
-        lines = enumerate(text, start=1)
-        first, has_header = True, False
-        for number, line in lines:
-            if not line.strip(_BLANKS) or line.strip(_BLANKS).startswith("#"):
-                continue
-            rest = (continued for _, continued in lines)  # a quoted field may extend over several lines
-            try:
-                record = next(csv.reader(itertools.chain([line], rest), skipinitialspace=True, strict=True))
-            except csv.Error as error:
-                raise FileFormatError(
-                    f"{self.path}, line {number}: is not valid csv ({error}); check the quotes."
-                ) from None
-            fields = [field.strip(_BLANKS) for field in record]
-            is_header, first = first and _is_header(fields), False
-            if is_header:
-                has_header = True
-                continue
-            if not ends and not has_header:
-                self.first_line = number
-            fault = self._find_fault(fields, bool(weights) if ends else None)
-            if fault:
-                raise FileFormatError(f"{self.path}, line {number}: {fault}.")
-            weights += [float(field) for field in fields[2:]]
-            ends += [positions.setdefault(name, len(positions)) for name in fields[:2]]
-        both = np.asarray(ends, np.int32).reshape(-1, 2)
-        return both, np.asarray(weights) if weights else None, TextLabels.from_labels(list(positions))
-
-    def _find_fault(self, fields: list[str], weighted: bool | None) -> str:
-        """Describe what is wrong with a line, empty if nothing is; `weighted`: whether earlier lines have a weight."""
-        if len(fields) not in (2, 3):
-            return (
-                f"has {len(fields)} field{'' if len(fields) == 1 else 's'} ({shorten_text(fields, 60)}); a line needs "
-                f"2 (source, target) or 3 (with a weight), separated by {_DELIMITER_NAMES[self.delimiter]}"
-            )
-        if "" in fields[:2]:
-            return f"the {'source' if fields[0] == '' else 'target'} has no name; fill it in or remove the line"
-        if weighted is False and len(fields) == 3:
-            return "has a weight but earlier lines have none; give all lines a weight or none"
-        if weighted and len(fields) == 2:
-            return "has no weight but earlier lines have one; give all lines a weight or none"
-        return _find_weight_fault(fields[2]) if len(fields) == 3 else ""
-
-    def _make_error(self, position: int, fault: str) -> FileFormatError:
-        return FileFormatError(f"{self.path}, line {self._count_lines(position)}: {fault}.")
-
-    def _count_lines(self, position: int) -> int:
-        """Return the line number of a position."""
-        chunks = (self.data[begin : min(begin + _MAX_LINE, position)] for begin in range(0, position, _MAX_LINE))
-        return 1 + sum(chunk.tobytes().count(b"\n") for chunk in chunks)
-
-    def _read_line(self, position: int) -> str:
-        """Return the line that begins at a position of a scanned text."""
-        for window in (4096, _MAX_LINE + 1):
-            line, newline, _ = self.data[position : position + window].tobytes().partition(b"\n")
-            if newline:
+    skipped, has_header = 0, False
+    with open(path, encoding="utf-8-sig", errors="replace", newline="\n") as stream:
+        for line in stream:
+            fields = _split(line, delimiter)
+            is_header = not has_header and _is_header(fields)
+            if any(fields) and not fields[0].startswith("#") and not is_header:
                 break
-        return line.decode()
+            skipped, has_header = skipped + 1, has_header or is_header
+    if delimiter == " " and "\t" in line:
+        delimiter = "\t"
+    try:
+        table = arrow_csv.read_csv(
+            path,
+            arrow_csv.ReadOptions(skip_rows=skipped, autogenerate_column_names=True),  # f0, f1, ...
+            arrow_csv.ParseOptions(delimiter=delimiter, quote_char=False),
+            arrow_csv.ConvertOptions(
+                column_types={"f0": pa.string(), "f1": pa.string(), "f2": pa.float64()}, null_values=[]
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    weights = table["f2"].to_numpy() if table.num_columns == 3 else None
+    if table.num_columns not in (2, 3) or (weights is not None and not np.all(np.isfinite(weights) & (weights >= 0))):
+        return None
+    coded = pa.chunked_array([*table["f0"].chunks, *table["f1"].chunks]).dictionary_encode().combine_chunks()
+    # the numbers of names are by column; renumber them line by line
+    codes, order = pd.factorize(coded.indices.to_numpy().reshape(2, -1).T.ravel())
+    names = coded.dictionary.take(pa.array(order)).to_pylist()
+    if any(not name or name[0] == "#" or name != name.strip(_BLANKS) for name in names):
+        return None
+    text = "\n".join(names)
+    if "\0" in text or (delimiter == "," and '"' in text):
+        return None
+    return _Edges(codes.reshape(-1, 2), weights, names, has_header)
 
-    def _split(self, line: str) -> list[str]:
-        if self.delimiter == " ":
-            return [field for field in re.split(f"[{_BLANKS}]", line) if field]
-        return [field.strip(_BLANKS) for field in line.split(self.delimiter)]
+
+def _read_lines(path: Path, delimiter: str) -> _Edges:
+    """Read a file line by line; raise FileFormatError that describes the first bad line."""
+    positions: dict[str, int] = {}
+    ends: list[int] = []
+    weights: list[float] = []
+    first, has_header = True, False
+    for number, fields in _split_lines(path, delimiter):
+        if first and _is_header(fields):
+            first, has_header = False, True
+            continue
+        fault = _find_fault(fields, delimiter, bool(weights) if ends else None)
+        if fault:
+            raise FileFormatError(f"{path}, line {number}: {fault}.")
+        weights += [float(field) for field in fields[2:]]
+        ends += [positions.setdefault(name, len(positions)) for name in fields[:2]]
+        first = False
+    both = np.asarray(ends, np.int64).reshape(-1, 2)
+    return _Edges(both, np.asarray(weights) if weights else None, list(positions), has_header)
+
+
+def _split_lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the fields of every line that is neither blank nor a comment."""
+
+    def decode(number: int, line: bytes) -> str:
+        try:
+            text = (line.removeprefix(_BOM) if number == 1 else line).decode()
+        except UnicodeDecodeError:
+            raise FileFormatError(f"{path}, line {number}: is not UTF-8; save the file as UTF-8.") from None
+        if "\0" in text:
+            raise FileFormatError(f"{path}, line {number}: holds a NUL byte; this looks like a binary file.")
+        return text
+
+    with open(path, "rb") as stream:
+        lines = enumerate(stream, start=1)
+        for number, line in lines:
+            text = decode(number, line)
+            if not text.strip(_BLANKS) or text.lstrip(_BLANKS).startswith("#"):
+                continue
+            if delimiter != "," or '"' not in text:
+                yield number, _split(text, delimiter)
+                continue
+            rest = itertools.starmap(decode, lines)  # a quoted field may extend over several lines
+            try:
+                record = next(csv.reader(itertools.chain([text], rest), skipinitialspace=True, strict=True))
+            except csv.Error as error:
+                raise FileFormatError(f"{path}, line {number}: is not valid csv ({error}); check the quotes.") from None
+            yield number, [field.strip(_BLANKS) for field in record]
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    if delimiter == " ":
+        return [field for field in re.split(f"[{_BLANKS}]", line) if field]
+    return [field.strip(_BLANKS) for field in line.split(delimiter)]
 
 
 def _is_header(fields: list[str]) -> bool:
     return len(fields) in (2, 3) and bool(_HEADER.fullmatch(" ".join(fields[:2]).lower()))
 
 
-def _find_weight_fault(text: str) -> str:
-    """Describe what is wrong with a weight; return an empty string if nothing is."""
-    fix = "weights must be finite numbers, zero or above"
-    if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):
-        fault = "is not finite"
-    elif not _NUMBER.fullmatch(text):
-        fault = "is not a number"
-        fix = "if this line is a header, call its first columns source and target or start it with #"
-    elif _NEGATIVE.fullmatch(text):
-        fault = "is negative"
-    elif math.isinf(float(text)):
-        fault = "is too large for a number"
-    else:
-        return ""
-    return f"the weight {shorten_text(repr(text), 60)} {fault}; {fix}"
+def _find_fault(fields: list[str], delimiter: str, weighted: bool | None) -> str:
+    """Describe what is wrong with a line, empty if nothing is; `weighted`: whether earlier lines have a weight."""
+    if len(fields) not in (2, 3):
+        return (
+            f"has {len(fields)} field{'' if len(fields) == 1 else 's'} ({shorten_text(fields, 60)}); a line needs "
+            f"2 (source, target) or 3 (with a weight), separated by {_DELIMITER_NAMES[delimiter]}"
+        )
+    if "" in fields[:2]:
+        return f"the {'source' if fields[0] == '' else 'target'} has no name; fill it in or remove the line"
+    if weighted is not None and weighted != (len(fields) == 3):
+        return f"has {'no' if weighted else 'a'} weight, unlike earlier lines; give all lines a weight or none"
+    if len(fields) == 3 and not (_NUMBER.fullmatch(fields[2]) and math.isfinite(float(fields[2]))):
+        return (
+            f"the weight {shorten_text(repr(fields[2]), 60)} is not a finite number, zero or above; if this line is a "
+            "header, call its first columns source and target"
+        )
+    return ""
 
 
 def write_edge_list(graph: Graph, path: PathLike) -> None:
     """Write an edge list with a header; raise GraphError if it could not be read back."""
-    suffix = Path(path).suffix.lower()
-    delimiter = DELIMITERS[suffix]
-    _, neighbors, _ = graph.transition.out_rows
-    isolated = np.flatnonzero(graph.degrees + np.bincount(neighbors, minlength=graph.num_nodes) == 0)
-    if len(isolated):
-        raise GraphError(
-            f"node {graph.label(int(isolated[0]))!r} has no edges, and an edge list cannot hold it; "
-            "save the graph as .npz or .json."
-        )
-    if len(neighbors) == 0:
-        raise GraphError("the graph has no edges, so its edge list would be empty; save the graph as .npz or .json.")
-    names = [_format_name(name, delimiter) for name in get_text_labels(graph, f"a {suffix} file")]
-    columns = ["source", "target"] if graph.weights is None else ["source", "target", "weight"]
+    delimiter = DELIMITERS[Path(path).suffix.lower()]
+    source, target, weights = graph.get_edges()
+    isolated = np.setdiff1d(np.arange(graph.num_nodes), np.concatenate([source, target]))
+    if len(isolated) or len(source) == 0:
+        found = f"node {graph.label(int(isolated[0]))!r} has no edges" if len(isolated) else "the graph has no edges"
+        raise GraphError(f"{found}, which an edge list cannot hold; save the graph as .safetensors or .json.")
+    names = []
+    for label in graph.names:
+        name = str(label)
+        forbidden = {"\t": "\t", " ": " \t", ",": ""}[delimiter]
+        is_plain = isinstance(label, str | int) and name == name.strip(_BLANKS) and name.isprintable()
+        if not name or not is_plain or name.startswith("#") or any(character in forbidden for character in name):
+            raise GraphError(
+                f"the label {quote_value(label)} would not be read back from this edge list; save the graph as "
+                ".safetensors or .json."
+            )
+        quoted = delimiter == "," and ("," in name or '"' in name)
+        names.append('"' + name.replace('"', '""') + '"' if quoted else name)
+    if len(set(names)) < len(names):
+        raise GraphError("two labels are the same text in an edge list; save the graph as .safetensors or .json.")
     with open_atomic(path) as stream:
+        columns = ["source", "target"] if weights is None else ["source", "target", "weight"]
         stream.write(f"{delimiter.join(columns)}\n".encode())
-        for edges in chunk_edges(graph):
-            lines = [
-                f"{names[u]}{delimiter}{names[v]}{'' if w is None else f'{delimiter}{w!r}'}\n" for u, v, w in edges
-            ]
-            stream.write("".join(lines).encode())
-
-
-def _format_name(name: str, delimiter: str) -> str:
-    """Format a name as a field of an edge list; raise GraphError if it would not be read back as the same name."""
-    forbidden = {"\t": "\t\n\r\0", " ": f"{_BLANKS}\0", ",": "\0"}[delimiter]
-    if (
-        not name
-        or name != name.strip(_BLANKS)
-        or any(character in forbidden for character in name)
-        or (name.startswith("#") and delimiter != ",")
-        or len(name.encode(errors="replace")) > _MAX_NAME
-        or _SURROGATE.search(name)
-    ):
-        raise GraphError(
-            f"the label {quote_value(name)} would not be read back from this edge list: it is empty or very long, "
-            "contains a separator or a line break, starts or ends with whitespace, or starts with #; save the graph as "
-            ".npz or .json."
-        )
-    quoted = delimiter == "," and (name.startswith("#") or any(character in ',"\n\r' for character in name))
-    return '"' + name.replace('"', '""') + '"' if quoted else name
+        values = itertools.repeat("") if weights is None else (f"{delimiter}{weight!r}" for weight in weights.tolist())
+        for u, v, weight in zip(source.tolist(), target.tolist(), values, strict=False):
+            stream.write(f"{names[u]}{delimiter}{names[v]}{weight}\n".encode())

@@ -9,12 +9,10 @@ from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path, check_file
 from curiograph.graph.graph import Graph, as_flag
 from curiograph.graph.io.edge_list import DELIMITERS, read_edge_list
-from curiograph.graph.io.gexf import read_gexf
-from curiograph.graph.io.gml import read_gml
-from curiograph.graph.io.graphml import read_graphml
+from curiograph.graph.io.graph_file import read_graph_file
 from curiograph.graph.io.matlab import read_matlab
+from curiograph.graph.io.networkx_formats import read_gexf, read_gml, read_graphml
 from curiograph.graph.io.node_link import read_node_link
-from curiograph.graph.io.npz import read_npz
 
 _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     **dict.fromkeys(DELIMITERS, read_edge_list),
@@ -23,7 +21,7 @@ _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     ".gexf": read_gexf,
     ".mat": read_matlab,
     ".json": read_node_link,
-    ".npz": read_npz,
+    ".safetensors": read_graph_file,
 }
 EXTENSIONS = tuple(_READERS)
 """File extensions that `read_graph` supports."""
@@ -36,7 +34,7 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     ----------
     path : str or path
         An edge list (`.tsv`: tabs, `.csv`: commas, `.txt`, `.edges`, `.edgelist`: whitespace), `.graphml`, `.gml`,
-        `.gexf`, node-link `.json`, curiograph's own `.npz`, or an adjacency matrix in a `.mat` of MATLAB.
+        `.gexf`, node-link `.json`, curiograph's own `.safetensors`, or an adjacency matrix in a `.mat` of MATLAB.
     directed : bool, optional
         Whether the graph is directed. Default: as stated in the file; undirected for edge lists, which do not state it;
         a matrix is directed if it is not symmetric. A value that contradicts the file raises FileFormatError.
@@ -57,10 +55,9 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     `source target` are skipped. Every line that starts with `#` is a comment, so a name that starts with `#` needs
     quotes in a `.csv`, or another format. Labels are integers if all names are integers, otherwise text.
 
-    An `.npz` is read once, to check it, but not copied: the arrays are memory-mapped, so that processes share them, and
-    the file must not be changed in place while the graph is used. `.graphml`, `.gml`, `.gexf`, `.json` and `.mat` files
-    are limited to 256 MiB. A `.mat` file, of version 5 to 7, has one square matrix; its nodes are labeled 1 to n, as
-    MATLAB counts them.
+    A `.safetensors` is read once, for its checksum, but not copied: the arrays are memory-mapped, so that processes
+    share them, and the file must not be changed in place while the graph is used. A `.mat` file, of version 5 to 7, has
+    one square matrix; its nodes are labeled 1 to n, as MATLAB counts them.
 
     Examples
     --------

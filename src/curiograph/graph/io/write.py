@@ -8,13 +8,12 @@ from curiograph.errors import GraphError
 from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.io.edge_list import DELIMITERS, write_edge_list
-from curiograph.graph.io.gml import write_gml
-from curiograph.graph.io.graphml import write_graphml
+from curiograph.graph.io.graph_file import write_graph_file
+from curiograph.graph.io.networkx_formats import write_gml, write_graphml
 from curiograph.graph.io.node_link import write_node_link
-from curiograph.graph.io.npz import write_npz
 
 _WRITERS: dict[str, Callable[[Graph, PathLike], None]] = {
-    ".npz": write_npz,
+    ".safetensors": write_graph_file,
     ".json": write_node_link,
     ".graphml": write_graphml,
     ".gml": write_gml,
@@ -34,10 +33,9 @@ def write_graph(graph: Graph, path: PathLike) -> None:
     path : str or path
         The file to write. Its extension determines which labels are kept:
 
-        - `.npz`: text, numbers, True, False, None and tuples of them, with their exact types;
-        - `.json`: the same, except infinite numbers;
-        - `.gml`: text and integers;
-        - `.graphml`: text; integers are read back as text, because ids are text in GraphML;
+        - `.safetensors`: text, numbers, True, False, None and tuples of them; `read_graph` opens it as a memory map;
+        - `.json`: the same, except None and infinite numbers;
+        - `.graphml`, `.gml`: text; integers are read back as text;
         - edge lists (`.tsv`, `.csv`, `.txt`, `.edges`, `.edgelist`): integers if all labels are integers, otherwise
           text. Neither the order of the nodes nor the direction is stored: read a directed graph with
           `read_graph(path, directed=True)`. A node without edges raises GraphError.

@@ -1,0 +1,73 @@
+"""GraphML, GML and GEXF."""
+
+from __future__ import annotations
+
+import networkx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curiograph.errors import FileFormatError
+from curiograph.graph.graph import Graph
+from curiograph.graph.io.read import read_graph
+from support.graph_files import assert_read_back, graphs, write_file
+
+GRAPHML = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">{}</graphml>'
+KEY = '<key id="w" for="edge" attr.name="weight" attr.type="double">{}</key>'
+GEXF = (
+    '<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2"><graph defaultedgetype="undirected"><nodes>'
+    '<node id="1" label="Oslo"/><node id="2" label="{}"/></nodes><edges><edge id="0" source="1" target="2"/>'
+    "</edges></graph></gexf>"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("g.graphml", GRAPHML.format('<graph>\n<node id="a"/>')[:-20], "line 2"),
+        ("g.graphml", "a\tb\n", "line 1"),
+        ("g.graphml", "<svg></svg>", "GraphML"),
+        (
+            "g.graphml",
+            GRAPHML.format(
+                KEY.format("") + '<graph><edge source="a" target="b"><data key="w">-3</data></edge></graph>'
+            ),
+            "'a' to 'b' has weight -3.0",
+        ),
+        ("g.gml", "graph [ node [ id 1", "EOF"),
+        ("g.gml", 'graph [ node [ id 1 label "a" ] node [ id 2 label "a" ] ]', "'a'"),
+        ("g.gml", "graph [ node [ id 1 ] edge [ source 1 target 5 ] ]", "undefined target 5"),
+        ("g.gml", b"graph [\n\xff", "line 2: is not UTF-8"),
+        ("g.gexf", "a b\n", "line 1"),
+        ("g.gexf", "<graphml/>", "GEXF"),
+        ("g.gexf", GEXF.format("Oslo"), "'Oslo'"),
+    ],
+)
+def test_malformed_files(tmp_path, name, content, message):
+    path = write_file(tmp_path, name, content)
+    with pytest.raises(FileFormatError, match=message) as error:
+        read_graph(path)
+    assert str(path) in str(error.value)
+
+
+def test_files_of_other_programs(tmp_path):
+    edges = '<edge source="a" target="b"/><edge source="b" target="c"><data key="w">5</data></edge>'
+    text = GRAPHML.format(f'{KEY.format("<default>2</default>")}<graph edgedefault="directed">{edges}</graph>')
+    weighted = Graph.from_edges([("a", "b", 2), ("b", "c", 5)], directed=True)
+    assert read_graph(write_file(tmp_path, "g.graphml", text)) == weighted
+    text = "graph [\r\n directed 1\r\n node [ id 5 ]\r\n node [ id 3 ]\r\n edge [ source 3 target 5 ]\r\n]\r\n"
+    assert read_graph(write_file(tmp_path, "g.gml", text)) == Graph.from_edges([(3, 5)], nodes=[5, 3], directed=True)
+    assert read_graph(write_file(tmp_path, "g.gexf", GEXF.format("Rome"))).labels == ["Oslo", "Rome"]
+    given_graph = networkx.DiGraph([("a", "b", {"weight": 2.5}), ("b", "ü")])
+    networkx.write_gexf(given_graph, tmp_path / "n.gexf")
+    given_graph.edges["b", "ü"]["weight"] = 1.0
+    assert networkx.utils.graphs_equal(read_graph(tmp_path / "n.gexf").to_networkx(), given_graph)
+
+
+printable = st.text(max_size=4).filter(lambda text: text.isprintable() and text not in ("()", "[]"))
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gml"])
+@given(graph=graphs(printable))
+def test_round_trip(tmp_path_factory, ending, graph):
+    assert_read_back(graph, tmp_path_factory.getbasetemp() / f"w.{ending}")
