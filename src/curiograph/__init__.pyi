@@ -10,7 +10,7 @@ from .agents.pretrained import load_agent as load_agent
 from .agents.pretrained import save_agent as save_agent
 from .agents.pretrained import shipped_agents as shipped_agents
 from .agents.registry import check_agent as check_agent
-from .agents.standardize import standardize_reward as standardize_reward
+from .agents.suite import suite as suite
 from .centrality.curious_pagerank import CuriousPageRank as CuriousPageRank
 from .centrality.curious_pagerank import curious_pagerank as curious_pagerank
 from .centrality.mixture import mixture as mixture
@@ -70,11 +70,6 @@ from .growth.records import Growth as Growth
 from .growth.records import Growths as Growths
 from .growth.survival import GapSurvival as GapSurvival
 from .human.profile.profile import profile as profile
-from .leaderboard.gym_policy import GymPolicy as GymPolicy
-from .leaderboard.results import SuiteResult as SuiteResult
-from .leaderboard.results import TaskResult as TaskResult
-from .leaderboard.suite import Suite as Suite
-from .leaderboard.suite import suite as suite
 from .parallel.engine import Engine as Engine
 from .recommendation.prepared import CuriousRanker as CuriousRanker
 from .recommendation.ranker import Ranker as Ranker
@@ -96,10 +91,6 @@ from .rewards.rate_distortion import rate_distortion as rate_distortion
 from .rewards.registry import as_reward as as_reward
 from .rewards.registry import check_reward as check_reward
 from .rewards.topology import betti as betti
-from .training.sweep import train_many as train_many
-from .training.sweep_results import SeedMean as SeedMean
-from .training.sweep_results import Training as Training
-from .training.sweep_results import Trainings as Trainings
 from .training.trainer import train as train
 
 __version__: str
