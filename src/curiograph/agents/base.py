@@ -74,8 +74,8 @@ def replay_walks(agent: Agent, initial: Exploration, ended: Any) -> Exploration:
             walk = int(np.flatnonzero(wrong)[0])
             found = ended.nodes[walk, : ended.lengths[walk]].tolist()
             raise AgentError(
-                f"agent {agent.name!r}: walk {walk} is {found}, but node {int(current.lengths[walk]) + 1} must be one of "
-                "its candidates; a walk continues until no candidate is left."
+                f"agent {agent.name!r}: walk {walk} is {found}; a walk visits candidates only, and continues until "
+                "none is left."
             )
         current = current.step(np.where(moving, places, -1))
     return current

@@ -54,7 +54,9 @@ class BeamAgent(Agent):
         count, size = len(origin.lengths), max(1, self.max_walks // self.width)
         if count > size:
             parts = [self.search(origin.rows(np.arange(i, min(i + size, count)))) for i in range(0, count, size)]
-            found = {name: np.concatenate([getattr(part, name) for part, _ in parts]) for name in _RECORDS}
+            found: dict[str, Any] = {
+                name: np.concatenate([getattr(part, name) for part, _ in parts]) for name in _RECORDS
+            }
             return replace(origin, **found), np.concatenate([gain for _, gain in parts])
         best, best_gain = origin.rows(np.arange(count)), np.full(count, -np.inf)
         current, groups, gained = origin, np.arange(count + 1), np.zeros(count)
@@ -81,8 +83,8 @@ class BeamAgent(Agent):
         priorities = gained[walks] + current.candidate_values * (1 + remaining)
         order, keys = sort_extensions(current, groups, priorities, streams)
         parts = [first + np.argsort(order[first:last]) for first, last in pairwise(offsets[groups])]
-        kept: Any = kernels.beam.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
-        return kept
+        bounds, chosen = kernels.beam.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
+        return bounds, chosen
 
 
 _RECORDS = ("nodes", "lengths", "rewards")  # of an exploration: what a walk has visited and earned
@@ -96,7 +98,7 @@ def sort_extensions(
     if current.tracker.depends_on_order:
         hashes ^= current.tracker.hash_order() * np.uint64(0xD1342543DE82EF95)  # spreads small numbers over all bits
     candidates = current.candidates
-    keys: Any = kernels.beam.compute_sort_keys(
+    order, keys = kernels.beam.compute_sort_keys(
         groups, candidates.offsets, candidates.nodes, priorities, hashes, streams, current.lengths
     )
-    return keys
+    return order, keys

@@ -70,7 +70,7 @@ class PlannerAgent(BeamAgent):
 
     def __init__(
         self,
-        shape: PlannerShape = PlannerShape(),  # noqa: B008 - frozen
+        shape: PlannerShape = PlannerShape(),
         network: Weights | None = None,
         name: str = "planner",
         card: Mapping[str, Any] | None = None,
@@ -102,8 +102,8 @@ class PlannerAgent(BeamAgent):
         # predictions improve towards the end of a walk, so more walks are kept early and fewer late
         share_left = 1 - int(current.lengths.max()) / max(current.steps - 1, 1)
         width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left)))
-        kept: Any = kernels.beam.select_few_extensions(groups, current.candidates.offsets, order, keys, width)
-        return kept
+        bounds, chosen = kernels.beam.select_few_extensions(groups, current.candidates.offsets, order, keys, width)
+        return bounds, chosen
 
     def estimate_returns(
         self,
@@ -122,8 +122,8 @@ class PlannerAgent(BeamAgent):
         gained = np.zeros(count) if gained is None else gained
         terms = self._find_values(current.reward) or []
         if len(terms) == 1 and terms[0][0] == 1:
-            planner, values = terms[0][2], current.candidate_values
-            return planner._apply_networks(current, current.values, values, groups, gained, budget)
+            planner: PlannerAgent = terms[0][2]
+            return planner._apply_networks(current, current.values, current.candidate_values, groups, gained, budget)
         estimates = gained[candidates.walks]
         remaining = (current.steps - current.lengths[candidates.walks]).astype(np.float64)
         trackers = getattr(current.tracker, "trackers", None)

@@ -137,4 +137,5 @@ def save_agent(agent: TrainedAgent, path: str | Path, card: Mapping[str, Any] | 
     write_tensors(path, weights, {"curiograph": text})
     with open_atomic(Path(path).with_suffix(".json")) as stream:
         stream.write(f"{text}\n".encode())
-    return type(agent)(agent.shape, agent.network, agent.name, full_card)
+    saved: TrainedAgent = AGENT_KINDS[kind][0](agent.shape, agent.network, agent.name, full_card)  # type: ignore[arg-type]
+    return saved

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.agents.base import Agent, replay_walks, score_candidates
 from curiograph.agents.beam import BeamAgent
@@ -73,7 +74,7 @@ def as_agent(agent: AgentLike) -> Agent:
 
 
 def _find_agent(text: str) -> Agent:
-    name, colon, width = text.rpartition(":")
+    name, _, width = text.rpartition(":")
     for known in (text, name):
         if known in AGENTS:
             found = AGENTS[known]()
@@ -141,7 +142,7 @@ def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "
 def _check_scores(agent: Agent, exploration: Exploration) -> Float64:
     """Return the scores of one step; raise AgentError if they violate the contract."""
     candidates = exploration.candidates
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "nodes": exploration.nodes,
         "lengths": exploration.lengths,
         "rewards": exploration.rewards,

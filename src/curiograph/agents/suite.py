@@ -84,7 +84,7 @@ def suite(
     The rewards are igt and cpt. The tasks have four groups: `families` (10-node walks on 50-node graphs of rg, ws, ba
     and er), `sizes` (the same on 500 and 5,000 nodes), `lengths` (50-node walks on 500 nodes) and, if their folder is
     found, `real` (10-node walks on sixteen real networks). Every step is checked, and returns are computed from the
-    nodes, not taken from the agent. The ceiling of a walk is the highest return that wide searches found from its start.
+    nodes, not taken from the agent. The ceiling is the highest return that wide searches found from the same start.
 
     Parameters
     ----------
@@ -116,11 +116,8 @@ def suite(
                 f"the suite has no task {name!r}; the groups are {', '.join(GROUPS)}, and the tasks are "
                 f"{', '.join(stored)}."
             )
-    chosen = {
-        name: task
-        for name, task in stored.items()
-        if (name in tasks or task["group"] in tasks if tasks else task["group"] != "real" or folder.is_dir())
-    }
+    wanted = tasks or (GROUPS if folder.is_dir() else GROUPS[:-1])
+    chosen = {name: task for name, task in stored.items() if name in wanted or task["group"] in wanted}
     rows = []
     for number, (name, task) in enumerate(chosen.items()):
         progress(f"{entry.name} on {name}", number / len(chosen))

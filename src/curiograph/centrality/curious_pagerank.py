@@ -148,7 +148,7 @@ def curious_pagerank(
     weights : list, optional
         One number per entry of the history, for a non-uniform teleport.
     reward : str, Reward or callable
-        Reward for agents that use one, such as greedy and horizon.
+        Reward for agents that use one, such as greedy and planner.
     remember : {"path", "history"}
         Nodes that count as visited: those since the last teleport, or also the whole history.
     fallback : {"frontier", "anywhere"}

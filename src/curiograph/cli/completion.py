@@ -23,7 +23,7 @@ def complete_agents() -> list[str]:
 
 def complete_learners() -> list[str]:
     """Kinds of agents that `train` trains."""
-    return ["gnn", "horizon", "planner"]
+    return ["gnn", "planner"]
 
 
 def complete_presets() -> list[str]:

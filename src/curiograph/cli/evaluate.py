@@ -45,8 +45,9 @@ def evaluate(
 
     [bold]curiograph evaluate --family rg --agent greedy --agent beam:64 --reward igt --episodes 20[/bold]
     """
-    from curiograph.agents.evaluate import Rollouts, evaluate_all
+    from curiograph.agents.evaluate import evaluate as evaluate_agent
     from curiograph.parallel import resolve_engine
+    from curiograph.progress import split_progress
 
     check_out(out, (".json", ".csv"))
     check_folder(run, "--run")
@@ -59,9 +60,21 @@ def evaluate(
         except ValueError:
             raise SettingError(f"--episodes is {episodes!r}; give a whole number or all.") from None
     checked_later: Any = fallback
-    rollouts = [Rollouts.create(name, test_graphs, reward, steps, count, checked_later, seed) for name in agent]
     with show_progress(quiet) as progress:
-        results = evaluate_all(rollouts, backend, progress)
+        results = [
+            evaluate_agent(
+                name,
+                test_graphs,
+                reward,
+                steps,
+                count,
+                fallback=checked_later,
+                seed=seed,
+                engine=backend,
+                progress=part,
+            )
+            for name, part in zip(agent, split_progress(progress, [1] * len(agent)), strict=True)
+        ]
     documents = [result.to_dict() for result in results]
     document = documents[0] if len(documents) == 1 else {"results": documents}
     columns = ("agent", "mean", "sem", "sem by graph", "graphs", "episodes", "ended early")

@@ -48,7 +48,7 @@ Agent = Annotated[
     str,
     typer.Option(
         help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; a trained agent: planner, planner:WIDTH, "
-        "horizon, igt-rg, igt-rg-horizon, igt-rg-horizon+beam:8, ...; or the output folder of curiograph train.",
+        "igt-rg, igt-rg-planner, ...; or the output folder of curiograph train.",
         autocompletion=completion.complete_agents,
     ),
 ]

@@ -8,57 +8,37 @@ from typing import Annotated
 import typer
 
 from curiograph.cli import options
-from curiograph.cli.output import check_out, print_remark, show_json, show_progress, show_table
+from curiograph.cli.output import check_out, print_remark, show_json, show_progress, show_table, write_result
 
 
 def suite(
     agent: options.Agent = "greedy",
-    version: Annotated[str, typer.Option(help="Version of the suite.")] = "v1",
-    quick: Annotated[bool, typer.Option("--quick", help="Only the eight tasks on 50-node graphs.")] = False,
     task: Annotated[
         list[str] | None,
         typer.Option(help="Task or group (families, sizes, lengths, real) to run; may be repeated. Default: all."),
     ] = None,
     source: Annotated[
-        Path | None, typer.Option("--from", help="Folder of the real networks. Default: CURIOGRAPH_DATA.")
+        Path | None, typer.Option("--from", help="Folder of datasets with real-networks. Default: CURIOGRAPH_DATA.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="File for the result: .json, which SuiteResult.load reads.")] = None,
+    out: options.Out = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Evaluate an agent on the frozen benchmark: returns, shares of the ceiling, and time per decision.
 
-    [bold]curiograph suite --agent beam:8 --quick --out beam-8.json[/bold]
+    [bold]curiograph suite --agent beam:8 --task families --out beam-8.json[/bold]
     """
-    from curiograph.errors import SettingError
-    from curiograph.leaderboard.suite import suite as create_suite
+    from curiograph.agents.suite import suite as run_suite
 
-    check_out(out, (".json",))
-    if quick and task:
-        raise SettingError("give --quick or --task, not both; --quick is the same as --task families.")
-    tasks = create_suite(version, data=source)
-    has_real = bool(tasks.networks)
-    if quick or task:
-        tasks = tasks.select(*(task or ["families"]))
+    check_out(out, (".json", ".csv"))
     with show_progress(quiet) as progress:
-        result = tasks.evaluate(agent, progress=progress)
-    if out is not None:
-        result.save(out)
+        result = run_suite(agent, task, data=source, progress=progress)
+    names = ["task", "mean", "sem", "random", "greedy", "ceiling", "share", "microseconds"]
+    rows = [[row[name] for name in names] for row in result.tasks]
+    write_result(out, result.to_dict(), lambda: (names, rows))
     if json:
-        show_json(result.to_dict() | {"row": result.row()})
+        show_json(result.to_dict())
         return
-    columns = ["task", "mean", "sem", "random", "greedy", "ceiling", "share", "us per decision", "time / greedy's"]
-    rows = [
-        [
-            *(row.task, row.mean, row.sem, row.random, row.greedy, row.ceiling),
-            *(row.share, row.microseconds, row.relative_time),
-        ]
-        for row in result.tasks
-    ]
-    show_table(f"{result.agent} on suite {result.suite}", columns, rows)
-    row = result.row()
-    show_table("Row of the leaderboard", list(row), [list(row.values())])
-    if not has_real and not (quick or task):
+    show_table(repr(result), names, rows)
+    if task is None and all(row["group"] != "real" for row in result.tasks):
         print_remark("the real networks were left out: give their folder with --from, or set CURIOGRAPH_DATA", quiet)
-    if out is not None:
-        print_remark(f"wrote {out}", quiet)

@@ -14,12 +14,11 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.errors import SettingError, WalkError
 from curiograph.exploration.episodes import Episode, EpisodeSource, Sampler
-from curiograph.exploration.gym_env import ExplorationEnv, check_render_mode, draw_stream
+from curiograph.exploration.gym_env import draw_stream
 from curiograph.exploration.mdp import Exploration, Fallback
 from curiograph.exploration.observations import Observation, View, make_observer
-from curiograph.exploration.rendering import compute_layout, draw_walk, format_walk
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import RangeLabels
@@ -40,7 +39,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     ----------
     num_envs : int
         Number of environments.
-    graph, reward, steps, fallback, observation, max_nodes, max_edges, render_mode
+    graph, reward, steps, fallback, observation, max_nodes, max_edges
         As for `ExplorationEnv`. A sampler is called for each environment and episode.
     autoreset_mode : AutoresetMode or str
         When an environment whose episode has ended is reset: "NextStep", by the next call of `step`, which ignores its
@@ -63,7 +62,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     (array([1., 1.]), array([ True,  True]))
     """
 
-    metadata: dict[str, Any] = {**ExplorationEnv.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -76,7 +75,6 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         observation: str = "walk",
         max_nodes: int | None = None,
         max_edges: int | None = None,
-        render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         self.num_envs = check_integer("num_envs", num_envs, 1, "give a whole number of environments, 1 or more")
@@ -84,8 +82,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self.reward = as_reward(reward)
         self.steps = check_integer("steps", steps, 2, "an episode visits 2 nodes or more, the start included")
         self.observer = make_observer(observation, self.source, self.steps, max_nodes, max_edges)
-        self.render_mode = check_render_mode(render_mode)
-        self.autoreset_mode = _as_autoreset_mode(autoreset_mode)
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_action_space = spaces.Discrete(self.observer.num_actions)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -98,7 +95,6 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._over = np.zeros(self.num_envs, bool)
         self._walks: Exploration | None = None
         self._view: View | None = None
-        self._layouts: dict[int, tuple[Graph, Float64]] = {}
 
     # ---- Gymnasium's methods ------------------------------------------------------------------------------------
 
@@ -142,25 +138,6 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             self._restart(np.flatnonzero(terminated), None)
         view = self._observe()
         return view.observation, rewards, terminated, truncated, final | self._describe(view)
-
-    def render(self) -> tuple[Any, ...] | None:
-        """Return the walk of each environment as `render_mode` requests: lines of text, or RGB images."""
-        if self.render_mode is None:
-            return None
-        walks, _ = self._current
-        frames: list[Any] = []
-        for i, value in enumerate(self._get_values()):
-            graph, low = walks.stack.graphs[walks.graph_of[i]], walks.stack.starts[walks.graph_of[i]]
-            visited = (walks.nodes[i, : walks.lengths[i]] - low).astype(np.int64)
-            offsets = walks.candidates.offsets
-            candidates = (walks.candidates.nodes[offsets[i] : offsets[i + 1]] - low).astype(np.int32)
-            if self.render_mode == "ansi":
-                frames.append(format_walk(self.reward.name, value, self.steps, graph, visited, candidates))
-                continue
-            if self._layouts.get(i, (None,))[0] is not graph:
-                self._layouts[i] = graph, compute_layout(graph)
-            frames.append(draw_walk(graph, self._layouts[i][1], self.steps, visited, candidates))
-        return tuple(frames)
 
     def action_masks(self) -> Bools:
         """Return whether each action is a candidate, environments x actions."""
@@ -240,11 +217,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._index[places] = [episode.index for episode in episodes]
         walks, graph_of = self._place_graphs(walks, places, episodes)
         starts = walks.stack.starts[graph_of] + np.array([episode.start for episode in episodes], np.int64)
-        if self.observer.uses_streams:
-            all_streams = walks.streams.copy()
-            all_streams[places] = streams
-            walks = replace_keeping_tracker(walks, streams=all_streams)
-        self._walks = walks.restart(places, graph_of, starts)
+        self._walks = walks.restart(places, graph_of, starts, streams)
         self._illegal[places] = self._over[places] = False
 
     def _begin(self, sampled: Graph) -> Exploration:
@@ -338,19 +311,3 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         array = np.full(count, None, object)
         array[:] = labels
         return array
-
-
-def replace_keeping_tracker(walks: Exploration, **changes: Any) -> Exploration:
-    """Return a batch with other fields that the tracker does not depend on, and the same tracker."""
-    changed = replace(walks, **changes)
-    changed._trackers.extend(walks._trackers)
-    return changed
-
-
-def _as_autoreset_mode(mode: Any) -> AutoresetMode:
-    """Return the mode, or raise if it is unknown."""
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        names = ", ".join(each.value for each in AutoresetMode)
-        raise UnknownNameError(f"autoreset_mode is {quote_value(mode)}; the choices are {names}.") from None

@@ -20,21 +20,10 @@ from curiograph.validation import check_choice, check_integer
 
 Observation = dict[str, Any]
 
-OBSERVATIONS = ("walk", "subgraph")
-"""Names of the observations."""
-
 NODE_FEATURES = (
-    "visited",
-    "order",
-    "last",
-    "candidate",
-    "links",
-    "degree",
-    "smallest_degree",
-    "largest_degree",
-    "mean_degree",
-    "spread_of_degrees",
-)
+    "visited", "order", "last", "candidate", "links",
+    "degree", "smallest_degree", "largest_degree", "mean_degree", "spread_of_degrees",
+)  # fmt: skip
 """Columns of `nodes` in the observation "subgraph"."""
 
 _MAX_FEATURE = 22.0  # no graph has a node of degree 2**31, and log(1 + 2**31) is 21.5
@@ -157,19 +146,10 @@ class SubgraphObserver(Observer):
         stack, lengths = walks.stack, walks.lengths[:count]
         low = stack.starts[walks.graph_of[:count]]
         places, links, choices, edges, num_edges = kernels.observation.build_views(
-            stack.out.indptr,
-            stack.out.indices,
-            stack.skeleton.indptr,
-            stack.skeleton.indices,
-            walks.nodes[:count],
-            lengths,
-            walks.candidates.offsets[: count + 1],
-            walks.candidates.nodes,
-            low,
-            walks.streams[:count],
-            self._rows,
-            self._slots,
-        )
+            stack.out.indptr, stack.out.indices, stack.skeleton.indptr, stack.skeleton.indices,
+            walks.nodes[:count], lengths, walks.candidates.offsets[: count + 1], walks.candidates.nodes,
+            low, walks.streams[:count], self._rows, self._slots,
+        )  # fmt: skip
         present = places >= 0
         order = np.arange(1, self._rows + 1, dtype=np.float32)
         visited = order <= lengths[:, None]
@@ -193,13 +173,11 @@ class SubgraphObserver(Observer):
 
 def make_observer(name: Any, source: EpisodeSource, steps: int, max_nodes: Any, max_edges: Any) -> Observer:
     """Return the observer with a name; raise for bad settings."""
-    check_choice("observation", name, OBSERVATIONS)
+    check_choice("observation", name, ("walk", "subgraph"))
     if max_nodes is not None:
         max_nodes = check_integer("max_nodes", max_nodes, 2, "give a whole number of nodes, 2 or more")
-    if name == "subgraph":
-        if max_edges is not None:
-            max_edges = check_integer("max_edges", max_edges, 1, "give a whole number of edges, 1 or more")
-        return SubgraphObserver(source, steps, max_nodes, max_edges)
     if max_edges is not None:
-        raise SettingError(f'max_edges is {max_edges!r}, but only observation="subgraph" has edges; leave it out.')
+        max_edges = check_integer("max_edges", max_edges, 1, "give a whole number of edges, 1 or more")
+    if name == "subgraph":
+        return SubgraphObserver(source, steps, max_nodes, max_edges)
     return WalkObserver(source, steps, max_nodes)

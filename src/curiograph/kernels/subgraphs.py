@@ -1,7 +1,7 @@
 """The subgraphs S + v of every candidate v as one list of nodes, and the message passing of the GNN on them.
 
 Subgraph c has the nodes `bounds[c]:bounds[c + 1]` of the list: the walk in order of visit, then the candidate.
-`links[starts[k]:starts[k + 1]]` are the neighbors of node k, as indices of that list..
+`links[starts[k]:starts[k + 1]]` are the neighbors of node k, as indices of that list.
 """
 
 from __future__ import annotations

@@ -11,13 +11,12 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from curiograph.agents.evaluate import Rollouts
+from curiograph.agents.evaluate import evaluate
 from curiograph.agents.explore import explore
-from curiograph.agents.registry import PLANNING_AGENTS
 from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.pagerank import pagerank
 from curiograph.growth.measure import measure
-from curiograph.parallel import Result
+from curiograph.parallel import IN_PROCESS
 from curiograph.recommendation.prepared import CuriousRanker, Part
 from curiograph.service.catalog import check_reward, get_agent
 from curiograph.service.config import Limits
@@ -39,8 +38,6 @@ from curiograph.service.schemas import (
 )
 from curiograph.service.step_view import view_step
 
-_EPISODE_BATCH = 8
-"""Episodes that run together; planners run one at a time."""
 _MEASURE_BATCH = 16
 """Walks that are measured between two progress reports."""
 
@@ -154,16 +151,12 @@ def rank_nodes(opened: OpenGraph, request: RankRequest, limits: Limits, report: 
 
 
 def evaluate_agent(opened: OpenGraph, request: EvaluateJobRequest, limits: Limits, report: ReportProgress) -> bytes:
-    """Evaluate an agent as `cg.evaluate` does; walks do not depend on how they are batched."""
+    """Evaluate an agent as `cg.evaluate` does."""
     agent, reward = get_agent(request.agent, limits), check_reward(request.reward)
-    batch_size = 1 if isinstance(agent, PLANNING_AGENTS) else _EPISODE_BATCH
-    rollouts = Rollouts.create(agent, opened.graph, reward, request.steps, request.episodes, seed=request.seed)
-    results: list[Result] = []
-    for first in range(0, request.episodes, batch_size):
-        report(first, request.episodes)
-        results += [rollouts.run(first, min(first + batch_size, request.episodes))]
-    report(request.episodes, request.episodes)
-    evaluation = rollouts.summarize(results)
+    evaluation = evaluate(
+        agent, opened.graph, reward, request.steps, request.episodes, seed=request.seed, engine=IN_PROCESS,
+        progress=lambda _, share=None: report(round((share or 0) * request.episodes), request.episodes),
+    )  # fmt: skip
     fields = ("agent", "reward", "steps", "episodes", "mean", "sem", "ended_early")
     return _encode(EvaluateResult, {name: getattr(evaluation, name) for name in fields})
 

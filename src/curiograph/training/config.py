@@ -72,7 +72,7 @@ def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingS
         raise UnknownNameError(f"cannot train an agent {agent!r}; the trainable agents are {', '.join(PRESETS)}.")
     if preset not in tuple(PRESETS[agent]):
         raise UnknownNameError(f"{agent} has no preset {preset!r}; its presets are {', '.join(PRESETS[agent])}.")
-    defaults, checked = asdict(PRESETS[agent][preset]), {}
+    defaults, checked = asdict(PRESETS[agent][preset]), dict[str, Any]()
     for name, value in changes.items():
         if name not in defaults:
             raise SettingError(f"there is no setting {name!r}; the settings are {', '.join(defaults)}.")
@@ -85,5 +85,5 @@ def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingS
         else:
             raise SettingError(f"{name} is {value!r}; give a number from 0 to 1.")
     if agent == "planner" and checked.get("walk_nodes", 3) < 3:
-        raise SettingError(f"walk_nodes is {checked['walk_nodes']}; a planner learns what follows a step: give 3 or more.")
+        raise SettingError(f"walk_nodes is {checked['walk_nodes']}; to learn what follows a step, give 3 or more.")
     return replace(PRESETS[agent][preset], **checked)

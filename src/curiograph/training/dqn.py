@@ -82,7 +82,7 @@ class DqnLearner(Learner):
     """First and last probability of a random action."""
     epsilon_steps = 0.5
     """Share of the training over which epsilon decays linearly."""
-    loss = staticmethod(nn.functional.huber_loss)
+    loss: Any = staticmethod(nn.functional.huber_loss)
     scales_returns = True
     """Whether targets are divided by the standard deviation of the returns seen during warm-up."""
     acts_with_target = False
@@ -172,7 +172,7 @@ class DqnLearner(Learner):
             self.shape, self.exploration.stack, nodes, last, np.arange(batch + 1), nodes[np.arange(batch), last]
         )
         targets = torch.from_numpy(self.compute_targets(rows).astype(np.float32)) / self.network.scale
-        loss = self.loss(self.network(subgraphs), targets)
+        loss: Tensor = self.loss(self.network(subgraphs), targets)
         self.minimize(loss)
         if self.updates % self.target_every == 0:
             self.target.load_state_dict(self.network.state_dict())

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.evaluate import evaluate
-from curiograph.agents.layers import limit_blas_threads
+from curiograph.agents.layers import Weights, limit_blas_threads
 from curiograph.agents.pretrained import AGENT_FILE, TrainedAgent, load_agent, save_agent
 from curiograph.errors import AgentError, SettingError
 from curiograph.exploration.mdp import as_graphs
@@ -56,8 +56,8 @@ def train(
     reward : str, Reward or callable
         Reward to collect, such as "igt", "cpt", "cct" or "igt+0.5*cpt".
     agent : {"gnn", "planner"}
-        "gnn", the paper's, is a network that reads the visited subgraph, trained by deep Q-learning; "planner" is a beam
-        search with exact rewards and learned values.
+        "gnn", the paper's, is a network that reads the visited subgraph, trained by deep Q-learning; "planner" is a
+        beam search with exact rewards and learned values.
     preset : {"best", "paper"}
         Settings to start from; "paper", for gnn only, is close to the published code.
     start : str or Path, optional
@@ -127,8 +127,9 @@ def train(
             found = evaluate(
                 learner.agent, graphs.val, reward, settings.walk_nodes, settings.validation_walks, seed=seed
             ).mean
-            improved = best is None or found > best.card["validation"]["return"]
-            if improved:
+            improved = False
+            if best is None or found > best.card["validation"]["return"]:
+                improved = True
                 card = {
                     "name": name,
                     "reward": reward.name,
@@ -138,12 +139,12 @@ def train(
                     "licence": "MIT",
                 }
                 weights = {key: np.array(array) for key, array in learner.agent.network.items()}
-                best = type(learner.agent)(learner.shape, weights, name, card)
+                best = _rebuild(learner.agent, weights, name, card)
             means = {key: float(np.mean(values)) for key, values in metrics.items()}
             report = {"step": step, "updates": learner.updates, **means, "validation": found}
             reports.append(report | {"best": best.card["validation"]["return"]})
             metrics = {}
-            if folder is not None:  # in this order: a run that is killed in between repeats the steps after its checkpoint
+            if folder is not None:  # in this order: a run that is killed repeats the steps after its last checkpoint
                 _write_log(folder, reports)
                 if improved:
                     save_agent(best, folder / AGENT_FILE)
@@ -151,11 +152,16 @@ def train(
             shown = (f"{key} {value:.4g}" for key, value in reports[-1].items() if key not in ("step", "updates"))
             progress(", ".join([f"step {step:,}", *shown]), step / settings.train_steps)
     assert best is not None  # the last step is validated
-    best = type(best)(best.shape, best.network, name, {**best.card, "steps": settings.train_steps})
+    best = _rebuild(best, best.network, name, {**best.card, "steps": settings.train_steps})
     if folder is not None:
         best = save_agent(best, folder / AGENT_FILE)
         (folder / CHECKPOINT_FILE).unlink(missing_ok=True)
     return best
+
+
+def _rebuild(agent: Any, network: Weights, name: str, card: dict[str, Any]) -> TrainedAgent:
+    made: TrainedAgent = type(agent)(agent.shape, network, name, card)
+    return made
 
 
 def as_split(sets: Any) -> Split:
