@@ -130,7 +130,7 @@ def test_one_simulation_gives_all_alphas():
     np.testing.assert_allclose(cg.curious_pagerank(exact, "greedy", alphas, [0], exact=True).scores, each, atol=1e-14)
 
 
-@pytest.mark.parametrize("agent", ["greedy", "igt-ba", "cpt-ba-horizon"])
+@pytest.mark.parametrize("agent", ["greedy", "igt-ba", "cpt-ba-planner"])
 def test_result_depends_on_the_seed_not_on_the_workers(agent):
     g = cg.generate("ba", nodes=200, seed=0)
     some = [cg.curious_pagerank(g, agent, history=[3, 7, 50], workers=w, max_walks=400, seed=5) for w in (1, 2, 3)]

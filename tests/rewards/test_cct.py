@@ -174,7 +174,7 @@ def test_walks_with_the_same_nodes_and_last_node_may_differ():
     assert len(set(totals.values())) > 1
 
 
-@pytest.mark.parametrize("agent", ["random", "greedy", "beam:8", "planner", "igt-rg", "igt-rg-horizon"])
+@pytest.mark.parametrize("agent", ["random", "greedy", "beam:8", "planner", "igt-rg"])
 def test_every_agent_collects_the_reward(agent):
     walk = cg.explore(library(), agent, "cct", start="music", steps=6, seed=0)
     growth = cg.measure(library(), walk)
@@ -220,7 +220,7 @@ def test_curious_pagerank_rankers_and_motives():
     assert found["cct"].gain.value > found["igt"].gain.value
 
 
-@pytest.mark.parametrize("agent", ["gnn", "horizon", "planner"])
+@pytest.mark.parametrize("agent", ["gnn", "planner"])
 def test_agents_can_be_trained(agent, tmp_path):
     pytest.importorskip("torch")
     from support.trainings import SETTINGS

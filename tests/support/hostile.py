@@ -20,7 +20,7 @@ import scipy.sparse
 
 import curiograph as cg
 from curiograph.agents.gnn import GnnAgent, GnnShape
-from curiograph.agents.horizon import HorizonAgent, HorizonShape
+from curiograph.agents.planner import PlannerAgent, PlannerShape
 from curiograph.agents.pretrained import save_agent
 from curiograph.graph.io.write import write_graph
 from curiograph.human.data.books import read_books
@@ -30,8 +30,6 @@ from curiograph.human.data.texts import read_texts
 from curiograph.human.data.trajectory_file import read_trajectories
 from curiograph.human.data.wikispeedia import read_wikispeedia
 from curiograph.human.trajectories import Trajectories
-from curiograph.training.checkpoint import load_checkpoint, read_run_file, save_checkpoint
-from curiograph.training.logging import read_log
 
 LONGEST_MESSAGE = 700
 """Letters of a message, its path aside: a sentence or two that name a bad value."""
@@ -180,7 +178,7 @@ def _trajectories(folder: Path) -> list[bytes]:
 
 def _agents(folder: Path) -> list[bytes]:
     found = []
-    for made, shape in ((GnnAgent, GnnShape(width=2)), (HorizonAgent, HorizonShape(width=2, layers=1, nodes=8))):
+    for made, shape in ((GnnAgent, GnnShape(width=2)), (PlannerAgent, PlannerShape())):
         chance = np.random.default_rng(0)
         weights = {name: chance.normal(size=size).astype(np.float32) for name, size in shape.weights().items()}
         save_agent(made(shape, weights, "small"), folder / "sound.safetensors", {"reward": "igt"})
@@ -209,25 +207,6 @@ def _load_parts(path: Path) -> None:
     _reader_of_parts().load(path)
 
 
-FACTS = {"finished": False, "best": 1.5, "best_step": 4, "stale": 0, "seconds": 0.25}
-
-
-def _checkpoints(folder: Path) -> list[bytes]:
-    state = {"counts": np.arange(4), "walks.nodes": np.zeros((2, 3), np.int32), "best.scale": np.ones(1, np.float32)}
-    save_checkpoint(folder / "sound.safetensors", state, FACTS)
-    return [(folder / "sound.safetensors").read_bytes()]
-
-
-def _load_checkpoint(path: Path) -> None:
-    state, facts = load_checkpoint(path)
-    assert set(facts) >= set(FACTS)
-    assert all(isinstance(array, np.ndarray) for array in state.values())
-
-
-def _read_log(path: Path) -> None:
-    assert all(isinstance(report["step"], int) for report in read_log(path))
-
-
 def _texts(*texts: str) -> Callable[[Path], list[bytes]]:
     return lambda folder: [text.encode() for text in texts]
 
@@ -247,9 +226,6 @@ _REVIEWS = (
 _CLICKS = "ID,TimeOrder,SourceName,TargetName\n1,1,,a\n1,2,a,b\n1,3,NA,c\n2,1,a,b\n"
 _INTERACTIONS = "user_id:token\titem_id:token\tsession_id:token\ttimestamp:float\n1\ta\ts\t2.5\n2\tb\ts\t1\n"
 _EVENTS = "user,page,time\nann,b,2\nann,a,1\nbob,c,1e3\n"
-_LOG = (
-    '{"step": 4, "loss": null, "return": 2, "validation": 1}\n{"step": 8, "loss": 0.5, "return": 3, "validation": 2}\n'
-)
 _WALKS = "# walks\na;b;c\nb;ü\n"
 
 
@@ -297,9 +273,6 @@ READERS = {
     "reviews": Reader("Books.jsonl", _texts(_REVIEWS), lambda path: sound_data(read_books(path, lenient=True))),
     "agent": Reader("agent.safetensors", _agents, sound_agent),
     "parts": Reader("parts.safetensors", _parts, _load_parts),
-    "checkpoint": Reader("checkpoint.safetensors", _checkpoints, _load_checkpoint),
-    "run": Reader("run.json", _texts('{"agent": "gnn", "seed": 0, "settings": {"batch": 32}}'), read_run_file),
-    "log": Reader("log.jsonl", _texts(_LOG), _read_log),
 }  # fmt: skip
 """Everything that reads a file which might come from elsewhere, or be damaged, by name."""
 

@@ -86,7 +86,9 @@ def load_agent(source: str | Path) -> TrainedAgent:
         if {name: file.get_type(name) for name in file.names} != {k: ("F32", v) for k, v in shape.weights().items()}:
             raise ValueError("its weights do not have the shape on its card")
         weights = {name: file.read(name) for name in shape.weights()}
-    return agent_type(shape, weights, card["name"], card)
+        if not all(np.all(np.isfinite(array)) for array in weights.values()):
+            raise ValueError("its weights are not finite")
+    return agent_type(shape, weights, str(card["name"]), card)
 
 
 def find_agent_file(source: str | Path) -> Path | None:

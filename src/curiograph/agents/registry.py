@@ -85,11 +85,9 @@ def _find_agent(text: str) -> Agent:
         if known == text:
             return found
         if isinstance(found, BeamAgent):
-            kind = "planner" if isinstance(found, PlannerAgent) else "beam"
-            try:
-                return found.with_width(int(width))
-            except ValueError:
-                raise SettingError(f"{kind} width is {width!r}; write a whole number, as in {name}:64.") from None
+            if not width.removeprefix("-").isdecimal():
+                raise SettingError(f"the width of {name} is {width!r}; write a whole number, as in {name}:64.")
+            return found.with_width(int(width))
     raise UnknownNameError(
         f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, planner:WIDTH, "
         f"the trained ones ({', '.join(shipped_agents())}), the path of a trained agent or an object with a method "
