@@ -104,7 +104,7 @@ def train(
     description = describe_training(graphs, reward, agent, preset, settings, seed, initial)
     name = name or f"{reward.name}-{agent}"
     folder = None if out is None else Path(out)
-    best = None if folder is None else _find_agent(folder, description)
+    best = None if folder is None else _open_folder(folder, description)
     if best is not None and best.card["steps"] == settings.train_steps:
         return best
     interval = min(settings.validate_every, max(1, settings.train_steps // 3))
@@ -206,12 +206,16 @@ def describe_training(
     return description
 
 
-def _find_agent(folder: Path, description: dict[str, Any]) -> TrainedAgent | None:
-    """Return the best agent so far of the training in a folder, if any; raise if it is another training."""
+def _open_folder(folder: Path, description: dict[str, Any]) -> TrainedAgent | None:
+    """Create a folder, or return the best agent so far of the training in it; raise if it is another training."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"cannot work in {folder}: {error.strerror}.") from None
     if not (folder / AGENT_FILE).is_file():
         return None
     found = load_agent(folder)
-    old, new = ({**card, **card.pop("settings")} for card in (dict(found.card["training"]), dict(description)))
+    old, new = ({**card.pop("settings"), **card} for card in (dict(found.card["training"]), dict(description)))
     for key in {**new, **old}:
         if old.get(key) != new.get(key):
             raise SettingError(
