@@ -2,7 +2,6 @@
 
 from . import human as human
 from .agents.base import Agent as Agent
-from .agents.evaluate import Evaluation as Evaluation
 from .agents.evaluate import evaluate as evaluate
 from .agents.explore import Walk as Walk
 from .agents.explore import explore as explore
@@ -37,9 +36,6 @@ from .errors import SettingError as SettingError
 from .errors import UnknownNameError as UnknownNameError
 from .errors import UnknownNodeError as UnknownNodeError
 from .errors import WalkError as WalkError
-from .exploration.gym_env import ExplorationEnv as ExplorationEnv
-from .exploration.gym_vector_env import ExplorationVectorEnv as ExplorationVectorEnv
-from .exploration.mdp import Candidates as Candidates
 from .exploration.mdp import Exploration as Exploration
 from .exploration.mdp import begin as begin
 from .graph import toys as toys

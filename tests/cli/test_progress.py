@@ -17,18 +17,15 @@ import termios
 import time
 from functools import partialmethod
 
-import numpy as np
 import pytest
 from rich.progress import Progress as RichProgress
 
-from curiograph.agents.evaluate import Rollouts
-from curiograph.cli import train
 from curiograph.cli.output import show_progress
 from curiograph.graph.toys import library
 from curiograph.growth.measure import measure
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.profile.styles import simulate_styles
-from curiograph.paper import curves, lengths, table1
+from curiograph.paper import curves, lengths
 from curiograph.progress import RemainingTime, no_progress, split_progress
 
 BAR = "━"
@@ -162,14 +159,6 @@ def test_experiments_report_their_share(monkeypatch):
     monkeypatch.setattr(curves, "_evaluate_place", lambda shared, task: {})
     lengths.run(lengths.Settings(graphs=2, lengths=(5, 10)), progress=shares)
     assert shares == [done / 16 for done in range(2 * 2 * 4 + 1)]
-    shares.clear()
-    monkeypatch.setattr(
-        Rollouts, "run", lambda _, first, last: {"returns": np.zeros(last - first), "lengths": np.zeros(last - first)}
-    )
-    table1.run(table1.Settings(graphs=2), progress=shares)
-    assert len(shares) > 8
-    assert shares[0] == 0
-    assert shares == sorted(shares)  # by walks; tasks have different numbers of them
 
 
 def test_measuring_many_walks_reports_its_share(monkeypatch):
@@ -178,12 +167,6 @@ def test_measuring_many_walks_reports_its_share(monkeypatch):
     measure(library(), [["music"], ["music", "physics"], ["music", "physics", "logic", "dance", "poetry"]],
             workers=1, progress=shares)  # fmt: skip
     assert shares == [0, pytest.approx(1 / 3), pytest.approx(2 / 3), 1]
-
-
-def test_training_reports_its_share_of_the_steps():
-    shares = Shares()
-    train._report_training({"step": 30, "seconds": 6.0, "left": 14.0}, shares, quiet=True)
-    assert shares == [pytest.approx(0.3)]
 
 
 # ---- the whole program on a terminal --------------------------------------------------------------------------------

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from curiograph.training.logging import save_curves
 from matplotlib.colors import to_hex
 
 import curiograph as cg
 from curiograph.graph.toys import complete, cycle, library
 from curiograph.plotting import COLORS, create_figure, plot_panels
 from curiograph.plotting.layout import compute_layout
-from curiograph.training.logging import save_curves
 
 
 def drawn_texts(ax):
@@ -122,12 +122,6 @@ def test_revisits_and_jumps():
     by_agent = cg.Walk(entries, [0.0, 0, 1, 2, 3], "somebody", "igt", 6, graph).plot()
     assert to_hex(by_agent.collections[1].get_color()).upper() == COLORS["text"]
     assert len(by_agent.collections[-1].get_offsets()) == 4
-
-
-@pytest.mark.parametrize(("nodes", "rewards"), [([0, 1, 2], [0.0]), ([0], [0.0]), ([], [])])
-def test_walk_requires_a_reward_per_step(nodes, rewards):
-    with pytest.raises(cg.WalkError, match=r"reward|empty"):
-        cg.Walk(nodes, rewards, "somebody", "igt", 3, cycle(4))
 
 
 def test_on_small_panels_everything_stays_inside():

@@ -225,7 +225,6 @@ def test_search_order():
         ("explore", {"graph": LIBRARY, "agent": "gready"}, 422, "no agent 'gready'"),
         ("explore", {"graph": LIBRARY, "agent": "/etc/passwd"}, 422, "no agent"),
         ("explore", {"graph": LIBRARY, "agent": "beam:9999"}, 422, "at most 256"),
-        ("explore", {"graph": LIBRARY, "agent": "beam:9999"}, 422, "at most 256"),
         ("explore", {"graph": LIBRARY, "agent": "planner:9999"}, 422, "at most 256"),
         ("explore", {"graph": LIBRARY, "agent": "../planner:4"}, 422, "there is no agent"),
         ("explore", {"graph": LIBRARY, "agent": "greedy+beam:8"}, 422, "cannot guide"),
