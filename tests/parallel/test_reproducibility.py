@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,6 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.paper import table1
-from curiograph.parallel import resolve_engine
 from support.ray_cluster import missing, on_cluster
 
 WALKS = [[(start + 7 * step) % 400 for step in range(12)] for start in range(40)]
@@ -168,12 +165,6 @@ print({work}(engine="ray", address=os.environ["CLUSTER_ADDRESS"], progress=repor
 """
 
 
-def whole_table(engine: Any = "local", address: str | None = None, workers: int | None = None, **how: Any) -> str:
-    used_engine = resolve_engine(engine, workers, address, how.pop("run", None))
-    table = table1.run(table1.Settings(episodes=10, beam_episodes=3, graphs=4), engine=used_engine, **how)
-    return json.dumps(table.to_dict(), sort_keys=True)
-
-
 def two_hundred(**how: Any) -> str:
     histories = [[node, (3 * node + 5) % 400] for node in range(200)]
     eta = cg.curious_pagerank(graph(), "greedy", 0.85, histories, max_walks=4_000, seed=4, **how)
@@ -182,7 +173,7 @@ def two_hundred(**how: Any) -> str:
 
 @pytest.mark.long
 @pytest.mark.skipif(missing() is not None, reason=str(missing()))
-@pytest.mark.parametrize("work", [whole_table, two_hundred])
+@pytest.mark.parametrize("work", [two_hundred])
 @pytest.mark.parametrize("kill_after", [None, 1.0])
 def test_two_nodes_give_identical_results_even_if_one_is_killed(work, kill_after):
     script = DRIVER.format(tests=str(Path(__file__).parent), work=work.__name__)

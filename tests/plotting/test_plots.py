@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from curiograph.training.logging import save_curves
 from matplotlib.colors import to_hex
 
 import curiograph as cg
@@ -241,24 +240,6 @@ def test_rate_distortion_shows_both_bounds_and_the_area():
     assert upper.get_color() == COLORS["cpt"]
     assert f"compressibility: {found.compressibility:.3g} bits" in [t.get_text() for t in ax.get_legend().get_texts()]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("scale of description", "information rate (bits)")
-
-
-def test_training_curves(tmp_path, monkeypatch):
-    kept = []
-    monkeypatch.setattr("curiograph.training.logging.save_figure", lambda ax, path: kept.append(ax.figure))
-    reports = [
-        {"step": 10, "loss": None, "return": None, "validation": 1.0},
-        {"step": 20, "loss": 0.5, "return": 1.5, "validation": 3.0},
-        {"step": 30, "loss": 0.25, "return": 2.0, "validation": 2.0},
-    ]
-    save_curves(reports, tmp_path / "curves.png", "igt-rg")
-    left, right = kept[0].axes
-    assert list(left.lines[0].get_ydata()[1:]) == [0.5, 0.25]
-    training, validation, best = right.lines
-    assert list(validation.get_ydata()) == [1.0, 3.0, 2.0]
-    assert training.get_linestyle() != validation.get_linestyle()
-    assert (list(best.get_xdata()), best.get_label()) == ([20], "best: 3.00")
-    assert (left.get_ylabel(), right.get_ylabel(), right.get_xlabel()) == ("loss", "mean return", "steps of training")
 
 
 # ---- rankings -------------------------------------------------------------------------------------------------------

@@ -206,7 +206,7 @@ def test_a_walk_restarted_in_a_batch_starts_with_dimension_1():
     batch = begin([graph], [[0, 1]], "cct", 6)
     for _ in range(4):
         batch = batch.step(batch.best(batch.candidate_values))
-    batch = batch.restart(np.array([1]), np.array([0]), np.array([3]))
+    batch = batch.restart(np.array([1]), np.array([0]), np.array([3]), batch.streams[1:])
     assert batch.tracker.dimensions().tolist() == [4, 1]
 
 
