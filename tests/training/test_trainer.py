@@ -15,8 +15,8 @@ pytest.importorskip("torch", reason="training needs torch: make test installs it
 
 import curiograph as cg
 from curiograph.agents.gnn import GnnShape
-from curiograph.training.config import make_settings
 from curiograph.training.dqn import PaperDqnLearner
+from curiograph.training.settings import make_settings
 from support.trainings import COMMAND, GNN, SETS, SETTINGS
 
 _KILLED = """

@@ -24,7 +24,7 @@ from curiograph.graph.graph import Graph
 from curiograph.graph.labels import RangeLabels
 from curiograph.messages import quote_value
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import check_integer
+from curiograph.validation import check_integer, is_integer
 
 Bools = NDArray[np.bool_]
 
@@ -114,7 +114,12 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     def step(self, actions: NDArray[Any]) -> tuple[Observation, Float64, Bools, Bools, dict[str, Any]]:
         """Visit the node that each action selects."""
         walks, view = self._current
-        actions = self._check_actions(actions)
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or not np.issubdtype(actions.dtype, np.integer):
+            raise WalkError(
+                f"the actions are {actions.dtype} of shape {actions.shape}; give one whole number for each of the "
+                f"{self.num_envs} environments."
+            )
         restarting = self._over
         if self.autoreset_mode is not AutoresetMode.NEXT_STEP and np.any(restarting):
             place = int(np.flatnonzero(restarting)[0])
@@ -157,10 +162,8 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
 
     def _check_seeds(self, seed: Any) -> list[int | None]:
         """Return one seed per environment."""
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, (int, np.integer)):
-            return [int(seed) + i for i in range(self.num_envs)]
+        if seed is None or is_integer(seed):
+            return [None if seed is None else int(seed) + i for i in range(self.num_envs)]
         seeds = list(seed) if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str) else []
         if len(seeds) != self.num_envs:
             raise SettingError(f"seed is {quote_value(seed)}; give one number, or a list of {self.num_envs} numbers.")
@@ -171,22 +174,11 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         if mask is None:
             return np.ones(self.num_envs, bool)
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
-            raise SettingError(
-                f"the option reset_mask is {quote_value(mask)}; give a boolean array of shape ({self.num_envs},) with "
-                "at least one True."
-            )
+            meaning = f"give a boolean array of shape ({self.num_envs},) with at least one True"
+            raise SettingError(f"the option reset_mask is {quote_value(mask)}; {meaning}.")
         if self._walks is None and not mask.all():
             raise WalkError("there is no episode yet; reset all environments first, without reset_mask.")
         return mask
-
-    def _check_actions(self, actions: Any) -> Int64:
-        array = np.asarray(actions)
-        if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
-            raise WalkError(
-                f"the actions are {array.dtype} of shape {array.shape}; give one whole number for each of the "
-                f"{self.num_envs} environments."
-            )
-        return array.astype(np.int64)
 
     # ---- walks --------------------------------------------------------------------------------------------------
 

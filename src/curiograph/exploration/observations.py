@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,29 +42,15 @@ class View:
     """Further arrays that belong to `info`."""
 
 
-class Observer(ABC):
-    """Observes walks; an action is a position in `action_mask`."""
+class WalkObserver:
+    """The observation "walk": which node was visited when, by position in the graph.
 
-    num_actions: int
-    """Number of actions."""
-    uses_streams: bool = False
+    `columns` is the maximum number of nodes of a walk that fits into the arrays, `space` the observation space of one
+    walk; an action is a position in `action_mask`.
+    """
+
+    uses_streams = False
     """Whether observations are partly random, from the random stream of the walk."""
-    columns: int
-    """Maximum number of nodes of a walk that fits into the arrays."""
-    space: spaces.Dict
-    """Observation space of one walk."""
-
-    @abstractmethod
-    def check_graph(self, graph: Graph) -> None:
-        """Raise SettingError if walks on a graph do not fit into the arrays."""
-
-    @abstractmethod
-    def observe(self, walks: Exploration, graphs: Int64, count: int) -> View:
-        """Observe the first `count` walks; `graphs` are the indices of their graphs in the environment."""
-
-
-class WalkObserver(Observer):
-    """The observation "walk": which node was visited when, by position in the graph."""
 
     def __init__(self, source: EpisodeSource, steps: int, max_nodes: int | None) -> None:
         self._size = size = source.num_nodes if max_nodes is None else max_nodes
@@ -83,6 +68,7 @@ class WalkObserver(Observer):
             self.check_graph(graph)
 
     def check_graph(self, graph: Graph) -> None:
+        """Raise SettingError if walks on a graph do not fit into the arrays."""
         if graph.num_nodes > self._size:
             raise SettingError(
                 f"a graph has {graph.num_nodes:,} nodes, but the arrays of the environment have {self._size:,}; make "
@@ -90,6 +76,7 @@ class WalkObserver(Observer):
             )
 
     def observe(self, walks: Exploration, graphs: Int64, count: int) -> View:
+        """Observe the first `count` walks; `graphs` are the indices of their graphs in the environment."""
         first = walks.stack.starts[walks.graph_of[:count]]
         choices = np.full((count, self._size), -1, np.int64)
         rows = walks.candidates.walks[: walks.candidates.offsets[count]]
@@ -107,7 +94,7 @@ class WalkObserver(Observer):
         return View(observation, choices, {})
 
 
-class SubgraphObserver(Observer):
+class SubgraphObserver:
     """The observation "subgraph": visited nodes and candidates as a small graph with features of its nodes."""
 
     uses_streams = True
@@ -169,6 +156,9 @@ class SubgraphObserver(Observer):
             "steps_left": ((self.columns - lengths) / self.columns).astype(np.float32)[:, None],
         }
         return View(observation, choices, {"nodes": np.where(present, places - low[:, None], -1).astype(np.int64)})
+
+
+Observer = WalkObserver | SubgraphObserver
 
 
 def make_observer(name: Any, source: EpisodeSource, steps: int, max_nodes: Any, max_edges: Any) -> Observer:

@@ -14,8 +14,8 @@ from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, find_candidates
 from curiograph.graph.graph import Graph
 from curiograph.rewards.base import Reward
-from curiograph.training.config import TrainingSettings
 from curiograph.training.learner import Learner, Replay, view_weights
+from curiograph.training.settings import TrainingSettings
 
 
 class _Messages(torch.autograd.Function):

@@ -23,7 +23,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, begin, list_starts
 from curiograph.graph.graph import Graph
 from curiograph.rewards.base import Reward
-from curiograph.training.config import TrainingSettings
+from curiograph.training.settings import TrainingSettings
 
 State = dict[str, NDArray[Any]]
 """Arrays by name."""

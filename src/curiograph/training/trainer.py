@@ -27,7 +27,7 @@ from curiograph.parallel.fingerprint import fingerprint
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.base import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.training.config import TrainingSettings, make_settings
+from curiograph.training.settings import TrainingSettings, make_settings
 from curiograph.validation import check_seed
 
 CHECKPOINT_FILE = "checkpoint.safetensors"

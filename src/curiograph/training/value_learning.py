@@ -24,8 +24,8 @@ from curiograph.exploration.mdp import Exploration
 from curiograph.graph.graph import Graph
 from curiograph.kernels.lookahead import HORIZON
 from curiograph.rewards.base import Reward
-from curiograph.training.config import TrainingSettings
 from curiograph.training.learner import Learner, Replay, view_weights
+from curiograph.training.settings import TrainingSettings
 
 _SHORTEST_WALK = 5
 
