@@ -83,7 +83,7 @@ def test_html_is_small_escaped_and_balanced(results, name):
     assert len(html) < 12_000
 
 
-@pytest.mark.parametrize("name", ["walk", "growth", "growths", "survival", "null models", "evaluation"])
+@pytest.mark.parametrize("name", ["growth", "growths", "survival", "null models"])
 def test_curves_have_sparklines(results, name):
     assert "<polyline" in results[name]._repr_html_()
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.agents.gnn import GnnShape
 from curiograph.agents.registry import as_agent
 from oracles.path_chain import compute_scores_by_paths
 
@@ -221,12 +220,6 @@ def test_graphs_without_edges_and_too_many_paths_are_refused():
         cg.curious_pagerank(cg.toys.complete(12), "random", history=[0], exact=True)
     with pytest.raises(cg.SettingError, match="leave exact=True out"):  # some of them would be sampled
         cg.curious_pagerank(cg.toys.complete(215), "max-degree", 0.1, history=[0], exact=True)
-
-
-def test_agent_trained_for_other_features_is_refused():
-    trained = cg.load_agent("igt-rg")
-    with pytest.raises(cg.AgentError, match="trained for other features"):
-        cg.curious_pagerank(make_graph(), type(trained)(GnnShape(), trained.network), history=[0])
 
 
 def test_errors_for_different_users_are_independent():

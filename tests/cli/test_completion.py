@@ -31,7 +31,7 @@ def complete(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
 
 def test_values_come_from_the_registries(complete):
-    assert complete("explore", "g", "--agent", "")[:7] == [
+    assert complete("explore", "g", "--agent", "")[:6] == [
         "random", "max-degree", "min-degree", "greedy", "planner", "beam",
     ]  # fmt: skip
     assert set(shipped_agents()) <= set(complete("evaluate", "--agent", ""))
