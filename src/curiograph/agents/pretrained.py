@@ -30,7 +30,8 @@ AGENT_KINDS: dict[str, tuple[type[TrainedAgent], type[Any]]] = {
     "planner": (PlannerAgent, PlannerShape),
 }
 """Types of the agent and its shape for each kind of trained agent."""
-_SHIPPED = Path(__file__).parent / "shipped"
+SHIPPED_FOLDER = Path(__file__).parent / "shipped"
+"""Folder of the shipped agents."""
 _FORMAT = 1
 
 
@@ -47,7 +48,7 @@ def shipped_agents() -> list[str]:
     >>> "igt-rg-planner" in shipped_agents()
     True
     """
-    return sorted(file.stem for file in _SHIPPED.glob("*.safetensors"))
+    return sorted(file.stem for file in SHIPPED_FOLDER.glob("*.safetensors"))
 
 
 def load_agent(source: str | Path) -> TrainedAgent:
@@ -94,7 +95,7 @@ def load_agent(source: str | Path) -> TrainedAgent:
 def find_agent_file(source: str | Path) -> Path | None:
     """Return the file of a shipped agent, the file at a path, or that in the folder of a training; None if none is."""
     try:
-        for path in (_SHIPPED / f"{source}.safetensors", Path(source), Path(source) / AGENT_FILE):
+        for path in (SHIPPED_FOLDER / f"{source}.safetensors", Path(source), Path(source) / AGENT_FILE):
             if path.is_file():
                 return path
     except (OSError, ValueError, TypeError):  # the name is too long, contains a null byte, or is no name
