@@ -3,8 +3,8 @@
 Install:  pip install '.[train]'
 Run:      python examples/train_an_agent.py FOLDER
 
-Takes a minute or two; an interrupted training resumes. Writes the folder agent/ with checkpoint, log, curves and the
-trained agent, which every command accepts by its path.
+Takes a minute or two; an interrupted training resumes. Writes the folder agent/ with the log and the trained agent,
+which every command accepts by its path.
 """
 
 import sys

@@ -1,49 +1,46 @@
 """Compute the floors and ceilings of the suite, and store them in the package.
 
-    CURIOGRAPH_DATA=DIR python scripts/suite_ceilings.py
+    CURIOGRAPH_DATA=DIR python scripts/suite_ceilings.py TASK ...
 
-Tasks that are stored already with the same ceiling are kept, so that an interrupted run can be resumed. A
-released version never changes: to change a task, add a version.
+The ceiling of a walk is the highest return that any of the searches in `ceiling_by` finds from its start. A released
+version never changes: to change a task, add a version.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from curiograph.files import open_atomic
-from curiograph.leaderboard.suite import measure_references
-from curiograph.leaderboard.tasks import list_generated_tasks, list_real_tasks
-from curiograph.paper.networks import list_networks, require_networks
+import numpy as np
 
-STORED = Path(__file__).parents[1] / "src" / "curiograph" / "leaderboard" / "v1.json"
+from curiograph.agents.registry import as_agent
+from curiograph.agents.suite import SUITE_FILE, begin_task, cluster_returns, hash_task
+from curiograph.files import open_atomic
+
+
+def measure_references(task: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a task with a hash of its walks, and the returns of floors and ceiling."""
+    graphs, walks = begin_task(task, folder)
+    names = ["random", "greedy", *task["ceiling_by"]]
+    returns = {name: as_agent(name).run(walks.rows(np.arange(len(walks.lengths)))).returns for name in names}
+    returns["ceiling"] = np.max([returns[name] for name in names[1:]], axis=0)
+    columns = {name: cluster_returns(task, returns[name]).round(9).tolist() for name in ("random", "greedy", "ceiling")}
+    return {**task, "hash": hash_task(graphs, walks), **columns}
 
 
 def main() -> None:
-    """Compute missing tasks and write the file after each."""
-    networks = list_networks(require_networks())
-    document: dict[str, Any] = json.loads(STORED.read_text()) if STORED.exists() else {"tasks": {}}
-    tasks = [*list_generated_tasks(), *list_real_tasks(list(networks))]
-    new = [task for task in tasks if document["tasks"].get(task.name, {}).get("ceiling_by") != task.ceiling]
-    with ProcessPoolExecutor() as pool:
-        measured = pool.map(measure_references, new, [networks] * len(new))
-        for number, (task, stored) in enumerate(zip(new, measured, strict=True), start=1):
-            document["tasks"][task.name] = stored
-            write(document)
-            print(f"{number} of {len(new)}: {task.name}", file=sys.stderr, flush=True)
-    document["tasks"] = {task.name: document["tasks"][task.name] for task in tasks}
-    write(document)
-
-
-def write(document: dict[str, Any]) -> None:
-    """Write the file with one line per task."""
-    lines = [f"{json.dumps(name)}: {json.dumps(stored)}" for name, stored in document["tasks"].items()]
-    joined = ",\n".join(lines)
-    with open_atomic(STORED) as stream:
-        stream.write(f'{{"tasks": {{\n{joined}\n}}}}\n'.encode())
+    """Compute some tasks (all by default) and write the file after each."""
+    tasks = json.loads(SUITE_FILE.read_text())
+    folder = Path(os.environ.get("CURIOGRAPH_DATA", "")) / "real-networks"
+    for name in sys.argv[1:] or list(tasks):
+        tasks[name] = measure_references(tasks[name], folder)
+        lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(task)}" for key, task in tasks.items())
+        with open_atomic(SUITE_FILE) as stream:
+            stream.write(f"{{\n{lines}\n}}\n".encode())
+        print(name, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -124,8 +124,6 @@ def test_full_disk_is_reported_and_the_old_file_kept(tmp_path):
 
 TRAIN = """
 import sys
-from curiograph.training import trainer
-trainer._CHECKPOINT_SECONDS = 0
 import curiograph.cli.main as program
 options = "--family ws --nodes 14 --graphs 3 --train-steps 4000 --set validate_every=4 --set warmup=4".split()
 sys.argv = ["curiograph", "train", *options, "--quiet", "--out", sys.argv[1] + "/run"]
@@ -261,15 +259,13 @@ from pathlib import Path
 if sys.argv[2] == "jumping":
     real, calls = time.time, itertools.count()
     time.time = lambda: real() + (-86400, 365 * 86400, 0)[next(calls) % 3]
-from curiograph.training import trainer
-trainer._CHECKPOINT_SECONDS = 0
 import curiograph as cg
 out = Path(sys.argv[1])
 sets = cg.generate_split("ws", nodes=14, train=2, val=1, test=1, seed=0)
 ask = dict(reward="igt", seed=3, train_steps=24, validate_every=4, warmup=4)
 class Stop(Exception): pass
-def stop(report):
-    if report["step"] == 12: raise Stop
+def stop(message, share=None):
+    if share == 0.5: raise Stop
 try:
     cg.train(sets, out=out, progress=stop, **ask)
 except Stop:

@@ -7,12 +7,15 @@
 10
 """
 
+import gymnasium
 import lazy_loader
-
-from curiograph.exploration.gym_registration import register_when_imported
 
 __version__ = "0.1.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-register_when_imported()
+gymnasium.register(  # the modules, and numba, are imported when the first environment is made
+    id="curiograph/Exploration-v0",
+    entry_point="curiograph.exploration.gym_env:ExplorationEnv",
+    vector_entry_point="curiograph.exploration.gym_vector_env:ExplorationVectorEnv",
+)

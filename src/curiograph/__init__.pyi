@@ -2,7 +2,6 @@
 
 from . import human as human
 from .agents.base import Agent as Agent
-from .agents.evaluate import Evaluation as Evaluation
 from .agents.evaluate import evaluate as evaluate
 from .agents.explore import Walk as Walk
 from .agents.explore import explore as explore
@@ -10,7 +9,7 @@ from .agents.pretrained import load_agent as load_agent
 from .agents.pretrained import save_agent as save_agent
 from .agents.pretrained import shipped_agents as shipped_agents
 from .agents.registry import check_agent as check_agent
-from .agents.standardize import standardize_reward as standardize_reward
+from .agents.suite import suite as suite
 from .centrality.curious_pagerank import curious_pagerank as curious_pagerank
 from .centrality.mixture import mixture as mixture
 from .centrality.pagerank import pagerank as pagerank
@@ -31,9 +30,6 @@ from .errors import SettingError as SettingError
 from .errors import UnknownNameError as UnknownNameError
 from .errors import UnknownNodeError as UnknownNodeError
 from .errors import WalkError as WalkError
-from .exploration.gym_env import ExplorationEnv as ExplorationEnv
-from .exploration.gym_vector_env import ExplorationVectorEnv as ExplorationVectorEnv
-from .exploration.mdp import Candidates as Candidates
 from .exploration.mdp import Exploration as Exploration
 from .exploration.mdp import begin as begin
 from .graph import toys as toys
@@ -58,11 +54,6 @@ from .human.people.gap_survival import gap_survival as gap_survival
 from .human.people.group_comparison import compare_groups as compare_groups
 from .human.people.group_comparison import correlate as correlate
 from .human.people.profile import profile as profile
-from .leaderboard.gym_policy import GymPolicy as GymPolicy
-from .leaderboard.results import SuiteResult as SuiteResult
-from .leaderboard.results import TaskResult as TaskResult
-from .leaderboard.suite import Suite as Suite
-from .leaderboard.suite import suite as suite
 from .parallel.engine import Engine as Engine
 from .recommendation.count_rankers import fit_ranker as fit_ranker
 from .recommendation.curious_ranker import CuriousRanker as CuriousRanker
@@ -83,10 +74,6 @@ from .rewards.rate_distortion import rate_distortion as rate_distortion
 from .rewards.registry import as_reward as as_reward
 from .rewards.registry import check_reward as check_reward
 from .rewards.topology import betti as betti
-from .training.sweep import train_many as train_many
-from .training.sweep_results import SeedMean as SeedMean
-from .training.sweep_results import Training as Training
-from .training.sweep_results import Trainings as Trainings
 from .training.trainer import train as train
 
 __version__: str

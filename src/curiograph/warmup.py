@@ -36,7 +36,7 @@ def warm_up() -> float:
     """Compile all kernels, or load them from the cache; return the seconds that it took."""
     start = time.perf_counter()
     for reward in REWARDS:
-        for agent in ("random", "greedy", "beam:2", "igt-rg", "igt-rg-horizon"):
+        for agent in ("random", "greedy", "beam:2", "igt-rg", "planner"):
             evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2)
     measure(library(), ["music", "physics", "chemistry"])
     people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())

@@ -24,16 +24,16 @@ def test_names():
 @pytest.mark.parametrize(
     ("agent", "error", "words"),
     [
-        ("gready", cg.UnknownNameError, "'gready'.*random, max-degree, min-degree, greedy, horizon, planner, beam"),
+        ("gready", cg.UnknownNameError, "'gready'.*random, max-degree, min-degree, greedy, planner, beam"),
         ("greedy:3", cg.UnknownNameError, "'greedy:3'"),
         ("", cg.UnknownNameError, "no agent ''"),
         (None, cg.UnknownNameError, "None is not an agent"),
         (42, cg.UnknownNameError, "42 is not an agent"),
         ("beam:0", cg.SettingError, "beam width is 0"),
         ("beam:-5", cg.SettingError, "beam width is -5"),
-        ("beam:wide", cg.SettingError, "beam width is 'wide'"),
-        ("beam:", cg.SettingError, "beam width is ''"),
-        ("beam:2.5", cg.SettingError, "beam width is '2.5'"),
+        ("beam:wide", cg.SettingError, "'wide'"),
+        ("beam:", cg.SettingError, "''"),
+        ("beam:2.5", cg.SettingError, "'2.5'"),
     ],
 )
 def test_bad_agents(agent, error, words):
@@ -71,89 +71,48 @@ def test_custom_object():
     assert walk.nodes == [(1, 1), (0, 1), (0, 0)]
 
 
-class WrongShape(LowestPosition):
-    def scores(self, exploration):
-        return np.zeros(len(exploration.candidates.nodes) + 1)
+def broken(name, function):
+    """Return an agent with this function as its method `scores`."""
+    return type(name, (LowestPosition,), {"scores": function})()
 
 
-class OneNumber(LowestPosition):
-    def scores(self, exploration):
-        return 1.0
+def count(exploration):
+    return len(exploration.candidates.nodes)
 
 
-class NotANumber(LowestPosition):
-    def scores(self, exploration):
-        return np.full(len(exploration.candidates.nodes), np.nan)
+def write(exploration, array):
+    array[:] = 0
+    return np.zeros(count(exploration))
 
 
-class Words(LowestPosition):
-    def scores(self, exploration):
-        return ["good"] * len(exploration.candidates.nodes)
+CALLS = iter(range(1, 10**6))
+MALFORMED = [
+    broken("WrongShape", lambda self, e: np.zeros(count(e) + 1)),
+    broken("OneNumber", lambda self, e: 1.0),
+    broken("NotANumber", lambda self, e: np.full(count(e), np.nan)),
+    broken("Words", lambda self, e: ["good"] * count(e)),
+]
+WRONG = [
+    broken("NonDeterministic", lambda self, e: next(CALLS) * np.arange(count(e), dtype=float)),
+    broken("DependsOnBatch", lambda self, e: e.candidates.nodes - e.candidates.nodes.mean()),
+    broken("WritesNodes", lambda self, e: write(e, e.nodes[:, 0])),
+    broken("WritesRewards", lambda self, e: write(e, e.rewards)),
+    broken("WritesCandidates", lambda self, e: write(e, e.candidates.nodes)),
+]
 
 
-class NonDeterministic(LowestPosition):
-    calls = 0
-
-    def scores(self, exploration):
-        self.calls += 1
-        return self.calls * np.arange(len(exploration.candidates.nodes), dtype=float)
+@pytest.mark.parametrize("agent", MALFORMED + WRONG, ids=lambda agent: type(agent).__name__)
+def test_check_agent_rejects(agent):
+    with pytest.raises(cg.AgentError, match=f"'{type(agent).__name__}'"):
+        cg.check_agent(agent)
 
 
-class DependsOnBatch(LowestPosition):
-    def scores(self, exploration):
-        nodes = exploration.candidates.nodes.astype(float)
-        return nodes - nodes.mean()
-
-
-class WritesNodes(LowestPosition):
-    def scores(self, exploration):
-        exploration.nodes[:, 0] = 0
-        return np.zeros(len(exploration.candidates.nodes))
-
-
-class WritesRewards(LowestPosition):
-    def scores(self, exploration):
-        exploration.rewards[:] = 99.0
-        return np.zeros(len(exploration.candidates.nodes))
-
-
-class WritesCandidates(LowestPosition):
-    def scores(self, exploration):
-        exploration.candidates.nodes[:] = 0
-        return np.zeros(len(exploration.candidates.nodes))
-
-
-@pytest.mark.parametrize(
-    ("agent", "words"),
-    [
-        (WrongShape, r"WrongShape.*shape \(\d+,\); the shape must be"),
-        (OneNumber, r"OneNumber.*shape \(\)"),
-        (NotANumber, "NotANumber.*NaN"),
-        (Words, "Words.*one number per candidate"),
-        (NonDeterministic, "NonDeterministic.*not deterministic"),
-        (DependsOnBatch, "DependsOnBatch.*alone"),
-        (WritesNodes, "WritesNodes.*must not modify the exploration"),
-        (WritesRewards, "WritesRewards.*must not modify the exploration"),
-        (WritesCandidates, "WritesCandidates.*must not modify the exploration"),
-    ],
-)
-def test_check_agent_rejects(agent, words):
-    with pytest.raises(cg.AgentError, match=words):
-        cg.check_agent(agent())
-
-
-@pytest.mark.parametrize("agent", [WrongShape, OneNumber, NotANumber, Words])
+@pytest.mark.parametrize("agent", MALFORMED, ids=lambda agent: type(agent).__name__)
 def test_malformed_scores_raise(agent):
-    """Both for a plain object and for a subclass of Agent."""
-
-    class Inherits(agent, cg.Agent):
-        name = "inherits"
-
-    for made in (agent(), Inherits()):
-        with pytest.raises(cg.AgentError):
-            cg.explore(library(), made, "igt", "music", 4)
-        with pytest.raises(cg.AgentError):
-            cg.evaluate(made, library(), "igt", 4, 3)
+    with pytest.raises(cg.AgentError, match=f"'{type(agent).__name__}'"):
+        cg.explore(library(), agent, "igt", "music", 4)
+    with pytest.raises(cg.AgentError, match=f"'{type(agent).__name__}'"):
+        cg.evaluate(agent, library(), "igt", 4, 3)
 
 
 class StopsEarly(cg.Agent):
@@ -175,7 +134,7 @@ class VisitsTwice(StopsEarly):
         return ended
 
 
-@pytest.mark.parametrize(("agent", "words"), [(StopsEarly, "stops before"), (VisitsTwice, "visits a node twice")])
+@pytest.mark.parametrize(("agent", "words"), [(StopsEarly, "'quitter'"), (VisitsTwice, "'circler'")])
 def test_check_agent_rejects_bad_runs(agent, words):
     with pytest.raises(cg.AgentError, match=words):
         cg.check_agent(agent())

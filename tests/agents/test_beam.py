@@ -30,31 +30,24 @@ def visited(batch: cg.Exploration, walk: int) -> list[int]:
 
 @pytest.mark.parametrize("fallback", FALLBACKS)
 @pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize(("reward", "discount"), [("igt", 1.0), ("igt", 0.6), ("cpt", 1.0), ("cpt", 0.8)])
-def test_a_wide_beam_finds_the_best_walk(reward, discount, directed, fallback):
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+def test_a_wide_beam_finds_the_best_walk(reward, directed, fallback):
     rng = np.random.default_rng(6)
     for _ in range(4):
         graph = draw_graph(rng, 8, 0.3, directed=directed)
         start = int(rng.choice(np.flatnonzero(graph.degrees)))
-        walk = explore_silently(graph, BeamAgent(10**6, discount), reward, start, 6, fallback=fallback)
-        found = reference.compute_return(graph, walk.nodes, reward, discount)
-        assert found == pytest.approx(reference.find_best_return(graph, start, 6, reward, fallback, discount), abs=1e-9)
-
-
-def test_a_wide_beam_finds_the_best_walk_on_a_larger_graph():
-    graph = cg.generate("rg", nodes=20, seed=5)
-    best = reference.find_best_return(graph, 0, 7, "igt")
-    assert cg.explore(graph, "beam:100000", "igt", 0, 7).total == best
-    assert best > cg.explore(graph, "greedy", "igt", 0, 7).total
+        walk = explore_silently(graph, BeamAgent(10**6), reward, start, 6, fallback=fallback)
+        found = reference.compute_return(graph, walk.nodes, reward)
+        assert found == pytest.approx(reference.find_best_return(graph, start, 6, reward, fallback), abs=1e-9)
 
 
 def test_beam_scores_are_the_best_returns_through_each_candidate():
     graph = draw_graph(np.random.default_rng(1), 8, 0.4)
     batch = cg.begin([graph], [[0, 1]], "igt", 5)
-    scores = BeamAgent(10**5, discount=0.7).scores(batch)
+    scores = BeamAgent(10**5).scores(batch)
     for walk, v, score in zip(batch.candidates.walks, batch.candidates.nodes, scores, strict=True):
         best = max(
-            reference.compute_return(graph, path, "igt", 0.7)
+            reference.compute_return(graph, path, "igt")
             for path in reference.list_walks(graph, visited(batch, walk)[0], 5, "frontier")
             if path[1] == v
         )
@@ -96,19 +89,6 @@ def test_beam_of_width_one():
     assert len(cg.explore(library(), "beam:1", "igt", "music", 8)) == 8
 
 
-def test_discount_prefers_early_rewards():
-    """A short path to a small reward, or a long path to a large one."""
-
-    def prize(subgraph: cg.Graph) -> float:
-        return 1.0 if "near" in subgraph else 10.0 * ("far" in subgraph)
-
-    graph = cg.Graph.from_edges(
-        [("start", "near"), ("near", "x"), ("x", "y"), ("start", "a"), ("a", "b"), ("b", "far")]
-    )
-    assert cg.explore(graph, BeamAgent(64, 1.0), prize, "start", 4).nodes[1] == "a"
-    assert cg.explore(graph, BeamAgent(64, 0.1), prize, "start", 4).nodes[1] == "near"
-
-
 def test_negative_rewards():
     """Walks run to their end even if every reward is negative."""
     walk = cg.explore(cycle(5), "beam", lambda s: -float(s.num_edges), 0, 5)
@@ -127,14 +107,6 @@ def test_beam_does_not_depend_on_the_batch():
             assert visited(agent.run(mixed.rows(np.array([i]))), 0) == visited(together, i)
 
 
-def test_beam_does_not_depend_on_the_batch_size(monkeypatch):
-    graph = cg.generate("rg", nodes=25, seed=0)
-    whole = cg.evaluate("beam:8", graph, "igt", 6, "all")
-    monkeypatch.setattr("curiograph.agents.beam._BATCH_WALKS", 24)
-    parts = cg.evaluate("beam:8", graph, "igt", 6, "all")
-    assert whole.returns[0].tolist() == parts.returns[0].tolist()
-
-
 def test_huge_width_allocates_no_memory():
     assert cg.explore(cycle(6), BeamAgent(10**12), "igt", 0, 6).total == 1.0
 
@@ -148,12 +120,6 @@ def test_beam_does_not_modify_the_exploration():
     assert np.array_equal(agent.scores(batch), first)
     assert np.array_equal(batch.nodes, before)
     assert batch.lengths.tolist() == [1, 1]
-
-
-@pytest.mark.parametrize("discount", [0, -0.5, 1.5, float("nan")])
-def test_bad_discount(discount):
-    with pytest.raises(cg.SettingError, match="discount is"):
-        BeamAgent(8, discount)
 
 
 @pytest.mark.parametrize("width", [0, -1, 2.5, "8", None])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import curiograph as cg
+from curiograph.agents.evaluate import Evaluation
 from curiograph.graph.toys import complete, cycle, library
 
 
@@ -25,7 +26,7 @@ def test_shapes_and_formulas():
     assert result.sem_by_graph == pytest.approx(np.sqrt(((means - means.mean()) ** 2).sum() / 2 / 3))
     assert result.by_graph.tolist() == means.tolist()
     summary = result.to_dict()
-    assert summary["by_graph"] == means.tolist()
+    assert [row["mean"] for row in summary["rows"]] == means.tolist()
     assert (summary["agent"], summary["reward"], summary["graphs"], summary["steps"]) == ("random", "igt", 3, 8)
 
 
@@ -102,6 +103,6 @@ def test_bad_evaluations(settings, error, words):
 
 
 def test_sem_by_graph_with_unequal_episodes():
-    result = cg.Evaluation("a", "igt", 10, [np.array([0.0, 2.0]), np.array([4.0, 4.0, 4.0, 4.0])])
+    result = Evaluation("a", "igt", 10, [np.array([0.0, 2.0]), np.array([4.0, 4.0, 4.0, 4.0])])
     excess = np.array([2.0 - 2 * result.mean, 16.0 - 4 * result.mean])
     assert result.sem_by_graph == pytest.approx(np.sqrt(2 * np.sum(excess**2)) / 6)

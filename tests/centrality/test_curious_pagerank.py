@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.agents.gnn import GnnShape
 from curiograph.agents.registry import as_agent
 from oracles.path_chain import compute_scores_by_paths
 
@@ -120,7 +119,7 @@ def test_one_simulation_gives_all_alphas():
     np.testing.assert_allclose(cg.curious_pagerank(exact, "greedy", alphas, [0], exact=True).scores, each, atol=1e-14)
 
 
-@pytest.mark.parametrize("agent", ["greedy", "igt-ba"])
+@pytest.mark.parametrize("agent", ["greedy", "igt-ba", "cpt-ba-planner"])
 def test_result_depends_on_the_seed_not_on_the_workers(agent):
     g = cg.generate("ba", nodes=200, seed=0)
     settings = {"history": [3, 7, 50], "max_walks": 400}
@@ -200,12 +199,6 @@ def test_graphs_without_edges_and_too_many_paths_are_refused():
         cg.curious_pagerank(cg.toys.complete(12), "random", history=[0], exact=True)
     with pytest.raises(cg.SettingError, match="leave exact=True out"):  # some of them would be sampled
         cg.curious_pagerank(cg.toys.complete(215), "max-degree", 0.1, history=[0], exact=True)
-
-
-def test_agent_trained_for_other_features_is_refused():
-    trained = cg.load_agent("igt-rg")
-    with pytest.raises(cg.AgentError, match="trained for other features"):
-        cg.curious_pagerank(make_graph(), type(trained)(GnnShape(), trained.network), history=[0])
 
 
 def test_errors_for_different_users_are_independent():

@@ -31,16 +31,16 @@ def complete(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
 
 def test_values_come_from_the_registries(complete):
-    assert complete("explore", "g", "--agent", "")[:7] == [
-        "random", "max-degree", "min-degree", "greedy", "horizon", "planner", "beam",
+    assert complete("explore", "g", "--agent", "")[:6] == [
+        "random", "max-degree", "min-degree", "greedy", "planner", "beam",
     ]  # fmt: skip
     assert set(shipped_agents()) <= set(complete("evaluate", "--agent", ""))
     assert complete("explore", "g", "--agent", "igt-rg") == [
-        "igt-rg", "igt-rg-horizon", "igt-rg-paper", "igt-rg-planner",
+        "igt-rg", "igt-rg-paper", "igt-rg-planner",
     ]  # fmt: skip
     assert complete("rank", "g", "--reward", "") == ["igt", "cpt", "cct"]
     assert complete("evaluate", "--family", "") == ["rg", "ws", "ba", "er"]
-    assert complete("train", "--agent", "h") == ["horizon"]
+    assert complete("train", "--agent", "p") == ["planner"]
     assert complete("recommend", "g", "--by", "") == ["mixture", "pagerank", "igt", "cpt"]
     assert complete("data", "get", "movielens-1") == ["movielens-100k", "movielens-1m"]
     assert complete("predict", "wiki") == ["wikispeedia"]
@@ -63,7 +63,7 @@ def test_words_split_by_bash(complete):
     assert complete("explore", "toy", ":") == ["library", "everyday", "grid", "cycle", "complete"]
     assert complete("explore", "toy", ":", "c") == ["cycle", "complete"]
     assert complete("explore", "toy:c") == ["toy:cycle", "toy:complete"]
-    assert complete("explore", "toy", ":", "grid", "--agent", "=", "cpt-all") == ["cpt-all-horizon", "cpt-all-planner"]
+    assert complete("explore", "toy", ":", "grid", "--agent", "=", "cpt-all") == ["cpt-all-planner"]
     assert complete("evaluate", "--graph", "=", "toy", ":", "li") == ["library"]
     assert complete("explore", "g", "--reward", "i", separator=" ") == ["igt"]
 

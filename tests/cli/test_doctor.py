@@ -181,7 +181,7 @@ def test_data_folders_that_are_missing_or_not_writable(monkeypatch, tmp_path):
 
 
 def test_corrupt_and_missing_agents(monkeypatch, tmp_path):
-    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: tmp_path)
+    monkeypatch.setattr(pretrained, "SHIPPED_FOLDER", tmp_path)
     found = DoctorReport()
     checks.check_agents(found)
     assert found.problems == ["there is no shipped agent: pip install --force-reinstall curiograph."]

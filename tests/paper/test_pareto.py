@@ -41,7 +41,7 @@ def all_agents(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def shipped(all_agents: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small random agents and generalists in place of the shipped agents."""
-    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: all_agents)
+    monkeypatch.setattr(pretrained, "SHIPPED_FOLDER", all_agents)
     for load in (pretrained._load_generalist, pretrained._load_planner):
         load.cache_clear()
     yield

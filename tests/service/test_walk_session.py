@@ -52,7 +52,7 @@ def test_steps_equal_explore(agent: str, reward: str) -> None:
     assert session.compute_returns() == (growth.beta1[1:].sum(), pytest.approx(growth.compressibility[1:].sum()))
 
 
-@pytest.mark.parametrize("agent", ["horizon", "beam:4", "planner", "planner:2", "igt-er-horizon+beam:4"])
+@pytest.mark.parametrize("agent", ["igt-er", "beam:4", "planner", "planner:2"])
 def test_agents_that_look_ahead_plan_as_explore(agent: str) -> None:
     planned = cg.explore(GRAPH, agent, "igt", start=0, steps=8, seed=0).nodes
     assert view_step(GRAPH, [0], agent, "igt", ahead=7).choice == planned[1]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-import curiograph as cg
+from curiograph.agents.evaluate import Evaluation
 
 
-def create_evaluation(*by_graph: float) -> cg.Evaluation:
+def create_evaluation(*by_graph: float) -> Evaluation:
     """Create an evaluation with two equal returns on each graph."""
-    return cg.Evaluation("someone", "igt", 10, [np.array([value, value]) for value in by_graph])
+    return Evaluation("someone", "igt", 10, [np.array([value, value]) for value in by_graph])

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from curiograph.agents.gnn import GnnAgent, GnnShape
-from curiograph.agents.horizon import HorizonAgent, HorizonShape
 from curiograph.agents.planner import PlannerAgent, PlannerShape
 from curiograph.agents.pretrained import save_agent
 from curiograph.graph.generators import FAMILIES
@@ -15,7 +14,6 @@ from curiograph.graph.generators import FAMILIES
 KINDS = {
     "": (GnnAgent, GnnShape(width=4)),
     "-paper": (GnnAgent, GnnShape(width=4)),
-    "-horizon": (HorizonAgent, HorizonShape(width=4, layers=1, nodes=16)),
     "-planner": (PlannerAgent, PlannerShape(fan=8)),
 }
 

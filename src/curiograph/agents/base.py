@@ -56,3 +56,26 @@ def score_candidates(agent: Any, exploration: Exploration) -> Float64:
     if np.any(np.isnan(scores)):
         raise AgentError(f"agent {name!r} returned NaN for candidate {int(np.flatnonzero(np.isnan(scores))[0])}.")
     return scores
+
+
+def replay_walks(agent: Agent, initial: Exploration, ended: Any) -> Exploration:
+    """Repeat the walks that `agent.run(initial)` returned, step by step; raise `AgentError` if one is not allowed."""
+    if not isinstance(ended, Exploration) or ended.nodes.shape != initial.nodes.shape:
+        raise AgentError(f"agent {agent.name!r}: run returned {ended!r}; it must return the finished exploration.")
+    current, rows = initial.rows(np.arange(len(initial.lengths))), np.arange(len(initial.lengths))
+    while not current.finished:
+        candidates, size = current.candidates, int(current.stack.starts[-1])
+        keys = candidates.walks * size + candidates.nodes  # ascending: candidates are sorted within each walk
+        nodes = ended.nodes[rows, np.minimum(current.lengths, ended.nodes.shape[1] - 1)]
+        places = np.minimum(np.searchsorted(keys, rows * size + nodes), len(keys) - 1)
+        moving = candidates.counts > 0
+        wrong = moving & ((keys[places] != rows * size + nodes) | (ended.lengths <= current.lengths))
+        if np.any(wrong):
+            walk = int(np.flatnonzero(wrong)[0])
+            found = ended.nodes[walk, : ended.lengths[walk]].tolist()
+            raise AgentError(
+                f"agent {agent.name!r}: walk {walk} is {found}; a walk visits candidates only, and continues until "
+                "none is left."
+            )
+        current = current.step(np.where(moving, places, -1))
+    return current

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from curiograph.agents.evaluate import draw_starts
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.errors import WalkError
 from curiograph.exploration.mdp import Fallback, begin, check_steps, list_starts, locate_start
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph, require_edges
@@ -18,8 +17,8 @@ from curiograph.growth.measure import measure
 from curiograph.growth.plots import animate_walk, plot_walk
 from curiograph.growth.records import Growth
 from curiograph.messages import quote_value
-from curiograph.notebook import render_result
 from curiograph.progress import Progress, no_progress
+from curiograph.results import Table, to_plain
 from curiograph.rewards.registry import RewardLike
 
 if TYPE_CHECKING:
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 _SHOWN_NODES = 6  # of the repr
 
 
-@dataclass(frozen=True)
-class Walk(Sequence[Hashable]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Walk(Table, Sequence[Hashable]):
     """A walk of an agent; a sequence of labels.
 
     Examples
@@ -50,17 +49,8 @@ class Walk(Sequence[Hashable]):
     """Name of the reward."""
     steps: int
     """Number of nodes that was requested."""
-    graph: Graph = field(repr=False, compare=False)
+    graph: Graph = field(repr=False)
     """The graph that was explored."""
-
-    def __post_init__(self) -> None:
-        if not self.nodes:
-            raise WalkError("the walk is empty; a walk needs at least one node.")
-        if len(self.rewards) != len(self.nodes) - 1:
-            raise WalkError(
-                f"a walk of {len(self.nodes)} nodes has {len(self.nodes) - 1} rewards, one for each but the first; got "
-                f"{len(self.rewards)}. To plot a list of labels without rewards, use plot_walk."
-            )
 
     @property
     def total(self) -> float:
@@ -72,42 +62,35 @@ class Walk(Sequence[Hashable]):
         """Whether no candidates were left before `steps` nodes were visited."""
         return len(self.nodes) < self.steps
 
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.nodes[index]
+    @property
+    def title(self) -> str:
+        """Agent, reward and return in one line."""
+        total = f"{self.total:,.0f}" if abs(self.total) >= 1000 else f"{self.total:.4g}"
+        return f"{self.agent} looking for {self.reward}: return {total}"
 
     @cached_property
     def growth(self) -> Growth:
         """Growth of the walk."""
         return measure(self.graph, self.nodes)
 
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.nodes[index]
+
+    def columns(self) -> Mapping[str, Any]:
+        return {"node": self.nodes, "reward": [None, *self.rewards]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the graph as JSON values."""
+        names = ("agent", "reward", "nodes", "rewards", "total", "ended_early")
+        return {name: to_plain(getattr(self, name)) for name in names}
+
     def __repr__(self) -> str:
         nodes = ", ".join(quote_value(node) for node in self.nodes[:_SHOWN_NODES])
         more = ", ..." if len(self) > _SHOWN_NODES else ""
         return f"Walk({len(self):,} nodes by {self.title}: {nodes}{more})"
-
-    def _repr_html_(self) -> str:
-        columns = {"step": range(1, len(self) + 1), "node": self.nodes, "reward": [None, *self.rewards]}
-        return render_result(f"Walk by {self.title}", columns, {self.reward: self.rewards})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the graph as plain values."""
-        return {
-            "agent": self.agent,
-            "reward": self.reward,
-            "nodes": list(self.nodes),
-            "rewards": list(self.rewards),
-            "total": self.total,
-            "ended_early": self.ended_early,
-        }
-
-    @property
-    def title(self) -> str:
-        """Agent, reward and return in one line."""
-        total = f"{self.total:,.0f}" if abs(self.total) >= 1000 else f"{self.total:.4g}"
-        return f"{self.agent} looking for {self.reward}: return {total}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the visited subgraph in order of visit, open gaps outlined and closed gaps filled; see `plot_walk`."""
@@ -135,8 +118,8 @@ def explore(
     graph : Graph
         The graph to explore.
     agent : str, path, Agent or object with `scores`
-        A name (random, max-degree, min-degree, greedy, planner, planner:WIDTH, beam, beam:WIDTH, horizon, or a shipped
-        agent), the path of a trained agent, or an agent object.
+        A name (random, max-degree, min-degree, greedy, planner, planner:WIDTH, beam, beam:WIDTH, or a shipped agent),
+        the path of a trained agent, or an agent object.
     reward : str, Reward or callable
         "igt", "cpt", "cct", a sum such as "igt+0.5*cpt", or a function of the visited subgraph; see `as_reward`.
     start : label, optional

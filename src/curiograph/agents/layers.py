@@ -9,12 +9,8 @@ from typing import Any
 
 from curiograph import kernels
 from curiograph.arrays import Float32
-from curiograph.errors import AgentError
 
 Weights = Mapping[str, Float32]
-
-SCORE_TOLERANCE = 5e-6
-"""Relative difference below which scores are equal, given the noise of single precision."""
 
 
 def apply_dense(weights: Weights, name: str, inputs: Float32) -> Float32:
@@ -22,23 +18,6 @@ def apply_dense(weights: Weights, name: str, inputs: Float32) -> Float32:
     out: Float32 = inputs @ weights[f"{name}.weight"].T
     kernels.subgraphs.add_bias_relu(out, weights[f"{name}.bias"])
     return out
-
-
-def check_network(agent: str, shapes: Mapping[str, tuple[int, ...]], weights: Weights) -> None:
-    """Raise `AgentError` if the weights of a network do not have the shapes that its agent requires.
-
-    >>> import numpy as np
-    >>> check_network("gnn", {"output.bias": (1,)}, {"output.bias": np.zeros(2, np.float32)})
-    Traceback (most recent call last):
-    curiograph.errors.AgentError: agent 'gnn' was trained for other features or another shape: its array ...
-    """
-    for name, shape in shapes.items():
-        found = weights[name].shape if name in weights else "missing"
-        if found != shape:
-            raise AgentError(
-                f"agent {agent!r} was trained for other features or another shape: its array {name!r} is {found}, "
-                f"not {shape}; load it with the shape that it was trained with."
-            )
 
 
 def limit_blas_threads() -> AbstractContextManager[Any]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.base import Agent
-from curiograph.agents.beam import BeamAgent, compute_sort_keys
-from curiograph.agents.layers import Weights, check_network
+from curiograph.agents.beam import BeamAgent, sort_extensions
+from curiograph.agents.layers import Weights
 from curiograph.arrays import Float32, Float64, Int64
 from curiograph.exploration.mdp import Exploration, Streams
-from curiograph.rewards.base import Reward, Tracker
+from curiograph.rewards.base import Reward
+from curiograph.rewards.combined import list_terms
+from curiograph.rewards.registry import REWARDS
 from curiograph.validation import check_integer
 
 DEFAULT_WIDTH = 8
@@ -55,40 +56,54 @@ class PlannerShape:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class PlannerAgent(Agent):
+class PlannerAgent(BeamAgent):
     """Beam search that ranks partial walks by exact rewards plus a learned value of the steps that remain.
 
     The plain beam assumes that a walk's last reward stays as it is. Two small networks predict what a walk earns beyond
     that, from its rewards, the links of the candidate into the walk, and the links of its neighbors. `scores` are these
     predictions; `run` searches with them.
+
+    Without a network of its own, the planner uses the shipped ones for the reward of the exploration, learned on many
+    kinds of graphs. For a sum of rewards, the values of its terms are added; a term without learned values, or with a
+    negative weight, is expected to keep its value. If no term has learned values, the planner is a plain beam search.
     """
 
-    shape: PlannerShape
-    network: Weights = field(repr=False)
-    name: str = "planner"
-    card: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Model card of a trained agent: how it was trained and how well it performs."""
-    width: int = DEFAULT_WIDTH
-    """Number of partial walks kept."""
+    def __init__(
+        self,
+        shape: PlannerShape = PlannerShape(),
+        network: Weights | None = None,
+        name: str = "planner",
+        card: Mapping[str, Any] | None = None,
+        width: int = DEFAULT_WIDTH,
+    ) -> None:
+        self.width = check_integer("planner width", width, 1, "keep a whole number of walks, 1 or more")
+        self.name = name if width == DEFAULT_WIDTH else f"{name}:{width}"
+        self.shape = shape
+        self.network: Weights = network or {}
+        self.card: Mapping[str, Any] = card or {}
+        """Model card of a trained agent: how it was trained and how well it performs."""
 
-    predicts_returns = True
-    """Scores are predicted returns, so they can guide a beam search."""
-
-    def __post_init__(self) -> None:
-        check_width(self.width)
+    def with_width(self, width: int) -> PlannerAgent:
+        return PlannerAgent(self.shape, self.network, self.name.partition(":")[0], self.card, width)
 
     def scores(self, exploration: Exploration) -> Float64:
         """Predict the return from each candidate on, without search."""
+        if self._find_values(exploration.reward) is None:
+            return BeamAgent(1).scores(exploration)
         return exploration.round_scores(self.estimate_returns(exploration))
 
-    def run(self, exploration: Exploration) -> Exploration:
-        """Plan every walk once, to its end."""
-        return ValueBeam(self.width, values=self).run(exploration)
-
-    def with_width(self, width: int) -> PlannerAgent:
-        """Return the planner with another beam width."""
-        return replace(self, width=check_width(width), name=f"{self.name.partition(':')[0]}:{width}")
+    def _choose_extensions(
+        self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
+    ) -> tuple[Int64, Int64]:
+        if self._find_values(current.reward) is None:
+            return super()._choose_extensions(current, groups, gained, streams)
+        estimates = self.estimate_returns(current, groups, gained, _BUDGET * self.width)
+        order, keys = sort_extensions(current, groups, estimates, streams)
+        # predictions improve towards the end of a walk, so more walks are kept early and fewer late
+        share_left = 1 - int(current.lengths.max()) / max(current.steps - 1, 1)
+        width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left)))
+        bounds, chosen = kernels.beam.select_few_extensions(groups, current.candidates.offsets, order, keys, width)
+        return bounds, chosen
 
     def estimate_returns(
         self,
@@ -96,20 +111,50 @@ class PlannerAgent(Agent):
         groups: Int64 | None = None,
         gained: Float64 | None = None,
         budget: int | None = None,
-        tracker: Tracker | None = None,
     ) -> Float64:
-        """Estimate the return of every extension of partial walks; see `kernels.lookahead.estimate_returns`.
+        """Estimate the return of every extension of partial walks: the rewards so far, and those still to come.
 
-        By default every walk is its own group, has gained nothing, and all its candidates are evaluated. `tracker` is
-        that of another reward than the one of the exploration.
+        By default every walk is its own group, has gained nothing, and all its candidates are evaluated. With a budget,
+        those that a first network finds worst are not evaluated but ranked last.
         """
-        candidates, count = current.candidates, len(current.lengths)
+        count, candidates = len(current.lengths), current.candidates
         groups = np.arange(count + 1) if groups is None else groups
         gained = np.zeros(count) if gained is None else gained
-        inputs = list_inputs(current, self.shape.fan, tracker)
-        if budget is None or len(candidates.nodes) <= budget + budget // 2:
-            chosen = np.ones(len(candidates.nodes), np.bool_)
-        else:
+        terms = self._find_values(current.reward) or []
+        if len(terms) == 1 and terms[0][0] == 1:
+            planner: PlannerAgent = terms[0][2]
+            return planner._apply_networks(current, current.values, current.candidate_values, groups, gained, budget)
+        estimates = gained[candidates.walks]
+        remaining = (current.steps - current.lengths[candidates.walks]).astype(np.float64)
+        trackers = getattr(current.tracker, "trackers", None)
+        for number, (weight, reward, planner) in enumerate(terms):
+            tracker = trackers[number] if trackers else reward.track(current.stack, current.nodes, current.lengths)
+            values = tracker.candidate_values(candidates.offsets, candidates.nodes)
+            term = values * remaining
+            if planner is not None and weight >= 0:
+                alone = np.arange(count + 1), np.zeros(count)
+                term = planner._apply_networks(current, tracker.values(), values, *alone, None)
+            estimates = estimates + weight * term
+        return estimates
+
+    def _find_values(self, reward: Reward) -> list[tuple[float, Reward, Any]] | None:
+        """Return weight, reward and planner (if any) of each term of a reward; None if no term has a planner."""
+        if self.network:
+            return [(1.0, reward, self)]
+        terms = [
+            # values are those of our own igt and cpt, not of a reward of the same name
+            (weight, term, _load_shipped(term.name) if REWARDS.get(term.name) == term else None)
+            for weight, term in list_terms(reward)
+        ]
+        return terms if any(planner is not None for _, _, planner in terms) else None
+
+    def _apply_networks(
+        self, current: Exploration, now: Float64, values: Float64, groups: Int64, gained: Float64, budget: int | None
+    ) -> Float64:
+        """Screen extensions with the first network if there are more than the budget; evaluate them with the second."""
+        inputs = list_inputs(current, self.shape.fan, now, values)
+        chosen = np.ones(len(values), np.bool_)
+        if budget is not None and len(values) > budget + budget // 2:
             without_fan = (*inputs[2:11], *inputs[12:])  # nor out-neighbors
             chosen = kernels.lookahead.choose_extensions(
                 *without_fan, groups, budget, gained, *self._kernel_weights[:4]
@@ -122,7 +167,6 @@ class PlannerAgent(Agent):
     @cached_property
     def _kernel_weights(self) -> tuple[Float32, ...]:
         """Weights as the kernel takes them: transposed, with the scales of inputs and outputs included."""
-        check_network(self.name, self.shape.weights(), self.network)
         n = {name: np.asarray(array, np.float64) for name, array in self.network.items()}
         mean, spread = n["scale"]
 
@@ -140,77 +184,18 @@ class PlannerAgent(Agent):
         return tuple(np.ascontiguousarray(array, np.float32) for array in folded)
 
 
-@dataclass(frozen=True)
-class ValueBeam(BeamAgent):
-    """Beam search that ranks extensions by the estimates of a planner."""
+@cache
+def _load_shipped(reward: str) -> Any:
+    """Return the shipped planner for a reward and all kinds of graphs; None if there is none."""
+    from curiograph.agents.pretrained import load_agent, shipped_agents  # which imports this module
 
-    width: int = DEFAULT_WIDTH
-    values: Any = None
-    """Object with the method `estimate_returns` of `PlannerAgent`."""
-
-    def _select_extensions(
-        self, current: Exploration, groups: Int64, priorities: Float64, streams: Streams
-    ) -> tuple[Int64, Int64]:
-        # predictions improve towards the end of a walk, so more walks are kept early and fewer late
-        share_left = 1 - int(current.lengths.max()) / max(current.steps - 1, 1)
-        width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left)))
-        order, keys = compute_sort_keys(current, groups, priorities, streams)
-        bounds, chosen = kernels.beam.select_few_extensions(groups, current.candidates.offsets, order, keys, width)
-        return bounds, chosen
-
-    def _rank_extensions(self, current: Exploration, groups: Int64, gained: Float64, weight: float) -> Float64:
-        estimates: Float64 = self.values.estimate_returns(current, groups, gained, _BUDGET * self.width)
-        return estimates
+    name = f"{reward}-all-planner"
+    return load_agent(name) if name in shipped_agents() else None
 
 
-def check_width(width: Any) -> int:
-    """Return the beam width of a planner, or raise if it is not a positive integer."""
-    return check_integer("planner width", width, 1, "keep a whole number of walks, 1 or more")
-
-
-@dataclass(frozen=True, eq=False)
-class SummedValues:
-    """Values of partial walks for a weighted sum of rewards: the sum of the values of its terms.
-
-    A term without learned values, or with a negative weight, is expected to keep its value.
-    """
-
-    terms: Sequence[tuple[float, Reward, PlannerAgent | None]]
-    """Weight, reward and planner of each term."""
-
-    def estimate_returns(
-        self,
-        current: Exploration,
-        groups: Int64 | None = None,
-        gained: Float64 | None = None,
-        budget: int | None = None,
-    ) -> Float64:
-        """Estimate the return of every extension of partial walks; all of them are evaluated."""
-        candidates = current.candidates
-        remaining = (current.steps - current.lengths[candidates.walks]).astype(np.float64)
-        estimates = np.zeros(len(candidates.nodes)) if gained is None else gained[candidates.walks]
-        trackers = getattr(current.tracker, "trackers", None)
-        for number, (weight, reward, planner) in enumerate(self.terms):
-            tracker = trackers[number] if trackers else reward.track(current.stack, current.nodes, current.lengths)
-            if planner is None or weight < 0:
-                term = tracker.candidate_values(candidates.offsets, candidates.nodes) * remaining
-            else:
-                term = planner.estimate_returns(current, tracker=tracker)
-            estimates = estimates + weight * term
-        return estimates
-
-    def scores(self, exploration: Exploration) -> Float64:
-        """Predict the return from each candidate on, without search."""
-        return exploration.round_scores(self.estimate_returns(exploration))
-
-
-def list_inputs(exploration: Exploration, fan: int, tracker: Tracker | None = None) -> tuple[Any, ...]:
+def list_inputs(exploration: Exploration, fan: int, now: Float64, values: Float64) -> tuple[Any, ...]:
     """Return the arguments that the kernels of `kernels.lookahead` have in common."""
     stack, candidates = exploration.stack, exploration.candidates
-    if tracker is None:
-        now, values = exploration.values, exploration.candidate_values
-    else:
-        now, values = tracker.values(), tracker.candidate_values(candidates.offsets, candidates.nodes)
     return (
         stack.out.indptr,
         stack.out.indices,
@@ -231,5 +216,6 @@ def list_inputs(exploration: Exploration, fan: int, tracker: Tracker | None = No
 
 def compute_features(exploration: Exploration, fan: int) -> tuple[Float32, Float64]:
     """Return the features of every candidate and the unit of its value, for training."""
-    features, unit = kernels.lookahead.compute_features(*list_inputs(exploration, fan))
+    inputs = list_inputs(exploration, fan, exploration.values, exploration.candidate_values)
+    features, unit = kernels.lookahead.compute_features(*inputs)
     return features, unit

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.agents.base import Agent, score_candidates
-from curiograph.agents.beam import BeamAgent, GuidedBeamAgent
+from curiograph.agents.base import Agent, replay_walks, score_candidates
+from curiograph.agents.beam import BeamAgent
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
 from curiograph.agents.planner import PlannerAgent
-from curiograph.agents.pretrained import GeneralistAgent, GeneralistPlanner, find_agent_file, load_agent, shipped_agents
+from curiograph.agents.pretrained import find_agent_file, load_agent, shipped_agents
 from curiograph.arrays import Float64
 from curiograph.errors import AgentError, SettingError, UnknownNameError
 from curiograph.exploration.mdp import Exploration, begin
@@ -29,13 +29,9 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "max-degree": MaxDegreeAgent,
     "min-degree": MinDegreeAgent,
     "greedy": GreedyAgent,
-    "horizon": GeneralistAgent,
-    "planner": GeneralistPlanner,
+    "planner": PlannerAgent,
     "beam": BeamAgent,
 }
-PLANNING_AGENTS = (BeamAgent, PlannerAgent, GeneralistPlanner)
-"""Types of agents that plan whole walks with a beam of `width` walks."""
-
 
 _MAX_CHECK_STEPS, _MAX_CHECK_WALKS = 6, 8  # of the explorations of `check_agent`
 
@@ -46,7 +42,6 @@ class _AdaptedAgent(Agent):
     def __init__(self, scorer: Any) -> None:
         self._scorer = scorer
         self.name = str(getattr(scorer, "name", type(scorer).__name__))
-        self.predicts_returns = bool(getattr(scorer, "predicts_returns", False))
         self.fingerprint = getattr(scorer, "fingerprint", None)
 
     def scores(self, exploration: Exploration) -> Float64:
@@ -57,8 +52,7 @@ class _AdaptedAgent(Agent):
 def as_agent(agent: AgentLike) -> Agent:
     """Convert a name, a path, an Agent, or an object with a method `scores` to an Agent.
 
-    A name is one of `AGENTS`, `beam:WIDTH`, `planner:WIDTH`, that of a shipped agent (`NAME:WIDTH` for a planner), or
-    `NAME+beam:WIDTH` with a horizon agent NAME.
+    A name is one of `AGENTS` or that of a shipped agent; `beam:WIDTH` and `planner:WIDTH` set the width of the beam.
 
     >>> as_agent("beam:64").name
     'beam:64'
@@ -71,10 +65,6 @@ def as_agent(agent: AgentLike) -> Agent:
     if isinstance(agent, Path):
         return load_agent(agent)
     if isinstance(agent, str):
-        guide, plus, planner = agent.rpartition("+")
-        name, colon, width = planner.partition(":")
-        if plus and name == "beam":
-            return GuidedBeamAgent(_parse_width("beam", width) if colon else 8, guide=_find_agent(guide))
         return _find_agent(agent)
     if isinstance(agent, type):
         raise UnknownNameError(f"{agent.__name__} is a class, not an agent; pass an instance: {agent.__name__}().")
@@ -84,38 +74,32 @@ def as_agent(agent: AgentLike) -> Agent:
 
 
 def _find_agent(text: str) -> Agent:
-    name, colon, width = text.partition(":")
-    if name == "beam" and colon:
-        return BeamAgent(_parse_width("beam", width))
-    if colon and (name in (*AGENTS, *shipped_agents()) or find_agent_file(name) is not None):
-        agent = _find_agent(name)
-        if isinstance(agent, (PlannerAgent, GeneralistPlanner)):
-            return agent.with_width(_parse_width("planner", width))
-    if text in AGENTS:
-        return AGENTS[text]()
-    if text in shipped_agents() or find_agent_file(text) is not None:
-        return load_agent(text)
+    name, _, width = text.rpartition(":")
+    for known in (text, name):
+        if known in AGENTS:
+            found = AGENTS[known]()
+        elif known and find_agent_file(known) is not None:
+            found = load_agent(known)
+        else:
+            continue
+        if known == text:
+            return found
+        if isinstance(found, BeamAgent):
+            if not width.removeprefix("-").isdecimal():
+                raise SettingError(f"the width of {name} is {width!r}; write a whole number, as in {name}:64.")
+            return found.with_width(int(width))
     raise UnknownNameError(
         f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, planner:WIDTH, "
-        f"the trained ones ({', '.join(shipped_agents())}), NAME+beam:WIDTH with a horizon agent NAME, the path of a "
-        "trained agent or an object with a method scores."
+        f"the trained ones ({', '.join(shipped_agents())}), the path of a trained agent or an object with a method "
+        "scores."
     )
-
-
-def _parse_width(planner: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise SettingError(
-            f"{planner} width is {text!r}; write {planner}:WIDTH with a whole number, such as {planner}:64."
-        ) from None
 
 
 def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "igt", seed: int = 0) -> None:
     """Raise AgentError unless an agent fulfills the agent contract; use this to test your own agents.
 
     Its scores must be one number per candidate, equal in repeated calls, and the same for a walk alone and in a batch.
-    It must not modify the exploration. Its walks must visit each node once and run until no candidate is left.
+    It must not modify the exploration. Its walks must visit candidates only and run until no candidate is left.
 
     Parameters
     ----------
@@ -149,13 +133,12 @@ def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "
         steps = min(_MAX_CHECK_STEPS, checked_graph.num_nodes)
         initial = exploration = begin([checked_graph], [starts], reward, steps, seed=seed)
         for _ in range(steps - 1):
-            _check_scores(agent, exploration)
-            exploration = exploration.step(exploration.best(score_candidates(agent, exploration)))
-        _check_run(agent, initial)
+            exploration = exploration.step(exploration.best(_check_scores(agent, exploration)))
+        replay_walks(agent, initial, agent.run(initial.rows(np.arange(len(starts)))))
 
 
-def _check_scores(agent: Agent, exploration: Exploration) -> None:
-    """Raise AgentError if the scores of one step violate the contract."""
+def _check_scores(agent: Agent, exploration: Exploration) -> Float64:
+    """Return the scores of one step; raise AgentError if they violate the contract."""
     candidates = exploration.candidates
     arrays: dict[str, NDArray[Any]] = {
         "nodes": exploration.nodes,
@@ -184,21 +167,4 @@ def _check_scores(agent: Agent, exploration: Exploration) -> None:
                 f"agent {agent.name!r} scores walk {walk} differently alone than in a batch; scores must depend on the "
                 "walk alone."
             )
-
-
-def _check_run(agent: Agent, exploration: Exploration) -> None:
-    """Raise AgentError if `run` violates the contract."""
-    finished_walks = agent.run(exploration)
-    if not isinstance(finished_walks, Exploration):
-        raise AgentError(
-            f"agent {agent.name!r}: run returned {finished_walks!r}; it must return the finished exploration."
-        )
-    if not finished_walks.finished:
-        raise AgentError(
-            f"agent {agent.name!r} stops before its walks end; run must continue until exploration.finished."
-        )
-    for nodes, length in zip(finished_walks.nodes, finished_walks.lengths, strict=True):
-        if len(set(nodes[:length].tolist())) != length:
-            raise AgentError(
-                f"agent {agent.name!r} visits a node twice: {nodes[:length].tolist()}; a walk visits each node once."
-            )
+    return scores

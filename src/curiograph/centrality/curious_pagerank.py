@@ -115,7 +115,7 @@ def curious_pagerank(
     p_g : float
         Parameter in [0, 1]: 0 always takes the agent's best candidate, 1 takes all with equal probability.
     reward : str, Reward or callable
-        Reward for agents that use one, such as greedy.
+        Reward for agents that use one, such as greedy and planner.
     fallback : {"frontier", "anywhere"}
         Candidates at a dead end, as in `explore`.
     tolerance : float

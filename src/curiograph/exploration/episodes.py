@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -10,9 +10,8 @@ import numpy as np
 
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Fallback, as_graphs, check_fallback, list_starts, locate_start
-from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value
-from curiograph.validation import check_integer
+from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.validation import check_choice, check_integer
 
 Sampler: TypeAlias = Callable[[np.random.Generator], Graph]
 """Draws the graph of an episode."""
@@ -60,7 +59,9 @@ class EpisodeSource:
 
     def draw(self, rng: np.random.Generator, options: dict[str, Any] | None) -> Episode:
         """Draw the graph and the start that `options` does not give."""
-        options = check_options(options)
+        options = options or {}
+        for key in options:
+            check_choice("option at reset", key, ("start", "graph"))
         graph, index = self._select_graph(rng, options.get("graph"))
         start = options.get("start")
         if start is not None:
@@ -86,19 +87,6 @@ class EpisodeSource:
     def _sample(self, rng: np.random.Generator) -> Graph:
         """Call the sampler and check its result."""
         assert self.sampler is not None
-        graph = self.sampler(rng)
-        if isinstance(graph, Sequence):
-            raise SettingError(f"the graph sampler returned {quote_value(graph)}; it must return one graph.")
-        (checked,) = as_graphs(graph)
-        return checked
-
-
-def check_options(options: Any) -> dict[str, Any]:
-    """Return the options given at reset; raise SettingError if there are others than start and graph."""
-    options = {} if options is None else options
-    if not isinstance(options, dict):
-        raise SettingError(f"the options at reset are {quote_value(options)}; give a dict with start, graph or both.")
-    unknown = [key for key in options if key not in ("start", "graph")]
-    if unknown:
-        raise SettingError(f"there is no option {unknown[0]!r} at reset; the options are start and graph.")
-    return options
+        graph = as_graph(self.sampler(rng))
+        require_edges(graph)
+        return graph

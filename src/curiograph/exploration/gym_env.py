@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import UnknownNameError, WalkError
+from curiograph.errors import WalkError
 from curiograph.exploration.episodes import EpisodeSource, Sampler
 from curiograph.exploration.mdp import Exploration, Fallback, begin
 from curiograph.exploration.observations import Observation, View, make_observer
-from curiograph.exploration.rendering import RENDER_MODES, compute_layout, draw_walk, format_walk
+from curiograph.exploration.rendering import RENDER_MODES, compute_layout, draw_walk
 from curiograph.graph.graph import Graph
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import check_integer
+from curiograph.validation import check_choice, check_integer
 
 
 class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
@@ -120,7 +120,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         self.reward = as_reward(reward)
         self.steps = check_integer("steps", steps, 2, "an episode visits 2 nodes or more, the start included")
         self.observer = make_observer(observation, self.source, self.steps, max_nodes, max_edges)
-        self.render_mode = check_render_mode(render_mode)
+        self.render_mode = None if render_mode is None else check_choice("render_mode", render_mode, RENDER_MODES)
         self.action_space = gymnasium.spaces.Discrete(self.observer.num_actions)
         self.observation_space = self.observer.space
         self._index = 0
@@ -188,7 +188,10 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
             return None
         visited, candidates = self._get_visited(), self._current[0].candidates.nodes
         if self.render_mode == "ansi":
-            return format_walk(self.reward.name, self._get_value(), self.steps, self.graph, visited, candidates)
+            path = " -> ".join(str(label) for label in self.walk)
+            ahead = ", ".join(str(label) for label in self.candidates) or "nowhere"
+            value = f"{self.reward.name} {self._get_value():g}"
+            return f"{value} after {len(visited)} of {self.steps} nodes: {path}; next: {ahead}"
         if self._layout is None or self._layout[0] is not self.graph:
             self._layout = self.graph, compute_layout(self.graph)
         return draw_walk(self.graph, self._layout[1], self.steps, visited, candidates)
@@ -222,13 +225,6 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
             **{key: array[0] for key, array in view.info.items()},
         }
         return observation, info
-
-
-def check_render_mode(render_mode: str | None) -> str | None:
-    """Return the render mode, or raise if it is unknown."""
-    if render_mode not in (None, *RENDER_MODES):
-        raise UnknownNameError(f"render_mode is {render_mode!r}; the choices are None, {', '.join(RENDER_MODES)}.")
-    return render_mode
 
 
 def draw_stream(rng: np.random.Generator) -> np.uint64:

@@ -14,18 +14,17 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.errors import SettingError, WalkError
 from curiograph.exploration.episodes import Episode, EpisodeSource, Sampler
-from curiograph.exploration.gym_env import ExplorationEnv, check_render_mode, draw_stream
+from curiograph.exploration.gym_env import draw_stream
 from curiograph.exploration.mdp import Exploration, Fallback
 from curiograph.exploration.observations import Observation, View, make_observer
-from curiograph.exploration.rendering import compute_layout, draw_walk, format_walk
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import RangeLabels
 from curiograph.messages import quote_value
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import check_integer
+from curiograph.validation import check_integer, is_integer
 
 Bools = NDArray[np.bool_]
 
@@ -40,7 +39,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     ----------
     num_envs : int
         Number of environments.
-    graph, reward, steps, fallback, observation, max_nodes, max_edges, render_mode
+    graph, reward, steps, fallback, observation, max_nodes, max_edges
         As for `ExplorationEnv`. A sampler is called for each environment and episode.
     autoreset_mode : AutoresetMode or str
         When an environment whose episode has ended is reset: "NextStep", by the next call of `step`, which ignores its
@@ -63,7 +62,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     (array([1., 1.]), array([ True,  True]))
     """
 
-    metadata: dict[str, Any] = {**ExplorationEnv.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -76,7 +75,6 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         observation: str = "walk",
         max_nodes: int | None = None,
         max_edges: int | None = None,
-        render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         self.num_envs = check_integer("num_envs", num_envs, 1, "give a whole number of environments, 1 or more")
@@ -84,8 +82,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self.reward = as_reward(reward)
         self.steps = check_integer("steps", steps, 2, "an episode visits 2 nodes or more, the start included")
         self.observer = make_observer(observation, self.source, self.steps, max_nodes, max_edges)
-        self.render_mode = check_render_mode(render_mode)
-        self.autoreset_mode = _as_autoreset_mode(autoreset_mode)
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_action_space = spaces.Discrete(self.observer.num_actions)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -98,7 +95,6 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._over = np.zeros(self.num_envs, bool)
         self._walks: Exploration | None = None
         self._view: View | None = None
-        self._layouts: dict[int, tuple[Graph, Float64]] = {}
 
     # ---- Gymnasium's methods ------------------------------------------------------------------------------------
 
@@ -118,7 +114,12 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     def step(self, actions: NDArray[Any]) -> tuple[Observation, Float64, Bools, Bools, dict[str, Any]]:
         """Visit the node that each action selects."""
         walks, view = self._current
-        actions = self._check_actions(actions)
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or not np.issubdtype(actions.dtype, np.integer):
+            raise WalkError(
+                f"the actions are {actions.dtype} of shape {actions.shape}; give one whole number for each of the "
+                f"{self.num_envs} environments."
+            )
         restarting = self._over
         if self.autoreset_mode is not AutoresetMode.NEXT_STEP and np.any(restarting):
             place = int(np.flatnonzero(restarting)[0])
@@ -143,25 +144,6 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         view = self._observe()
         return view.observation, rewards, terminated, truncated, final | self._describe(view)
 
-    def render(self) -> tuple[Any, ...] | None:
-        """Return the walk of each environment as `render_mode` requests: lines of text, or RGB images."""
-        if self.render_mode is None:
-            return None
-        walks, _ = self._current
-        frames: list[Any] = []
-        for i, value in enumerate(self._get_values()):
-            graph, low = walks.stack.graphs[walks.graph_of[i]], walks.stack.starts[walks.graph_of[i]]
-            visited = (walks.nodes[i, : walks.lengths[i]] - low).astype(np.int64)
-            offsets = walks.candidates.offsets
-            candidates = (walks.candidates.nodes[offsets[i] : offsets[i + 1]] - low).astype(np.int32)
-            if self.render_mode == "ansi":
-                frames.append(format_walk(self.reward.name, value, self.steps, graph, visited, candidates))
-                continue
-            if self._layouts.get(i, (None,))[0] is not graph:
-                self._layouts[i] = graph, compute_layout(graph)
-            frames.append(draw_walk(graph, self._layouts[i][1], self.steps, visited, candidates))
-        return tuple(frames)
-
     def action_masks(self) -> Bools:
         """Return whether each action is a candidate, environments x actions."""
         return np.asarray(self._current[1].choices >= 0)
@@ -180,10 +162,8 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
 
     def _check_seeds(self, seed: Any) -> list[int | None]:
         """Return one seed per environment."""
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, (int, np.integer)):
-            return [int(seed) + i for i in range(self.num_envs)]
+        if seed is None or is_integer(seed):
+            return [None if seed is None else int(seed) + i for i in range(self.num_envs)]
         seeds = list(seed) if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str) else []
         if len(seeds) != self.num_envs:
             raise SettingError(f"seed is {quote_value(seed)}; give one number, or a list of {self.num_envs} numbers.")
@@ -194,22 +174,11 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         if mask is None:
             return np.ones(self.num_envs, bool)
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
-            raise SettingError(
-                f"the option reset_mask is {quote_value(mask)}; give a boolean array of shape ({self.num_envs},) with "
-                "at least one True."
-            )
+            meaning = f"give a boolean array of shape ({self.num_envs},) with at least one True"
+            raise SettingError(f"the option reset_mask is {quote_value(mask)}; {meaning}.")
         if self._walks is None and not mask.all():
             raise WalkError("there is no episode yet; reset all environments first, without reset_mask.")
         return mask
-
-    def _check_actions(self, actions: Any) -> Int64:
-        array = np.asarray(actions)
-        if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
-            raise WalkError(
-                f"the actions are {array.dtype} of shape {array.shape}; give one whole number for each of the "
-                f"{self.num_envs} environments."
-            )
-        return array.astype(np.int64)
 
     # ---- walks --------------------------------------------------------------------------------------------------
 
@@ -240,11 +209,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._index[places] = [episode.index for episode in episodes]
         walks, graph_of = self._place_graphs(walks, places, episodes)
         starts = walks.stack.starts[graph_of] + np.array([episode.start for episode in episodes], np.int64)
-        if self.observer.uses_streams:
-            all_streams = walks.streams.copy()
-            all_streams[places] = streams
-            walks = replace_keeping_tracker(walks, streams=all_streams)
-        self._walks = walks.restart(places, graph_of, starts)
+        self._walks = walks.restart(places, graph_of, starts, streams)
         self._illegal[places] = self._over[places] = False
 
     def _begin(self, sampled: Graph) -> Exploration:
@@ -338,19 +303,3 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         array = np.full(count, None, object)
         array[:] = labels
         return array
-
-
-def replace_keeping_tracker(walks: Exploration, **changes: Any) -> Exploration:
-    """Return a batch with other fields that the tracker does not depend on, and the same tracker."""
-    changed = replace(walks, **changes)
-    changed._trackers.extend(walks._trackers)
-    return changed
-
-
-def _as_autoreset_mode(mode: Any) -> AutoresetMode:
-    """Return the mode, or raise if it is unknown."""
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        names = ", ".join(each.value for each in AutoresetMode)
-        raise UnknownNameError(f"autoreset_mode is {quote_value(mode)}; the choices are {names}.") from None

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.errors import SettingError, WalkError
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.rewards.base import Reward, Tracker
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import check_integer, check_seed
+from curiograph.validation import check_choice, check_integer, check_seed, is_integer
 
 Fallback = Literal["frontier", "anywhere"]
 Streams = NDArray[np.uint64]
@@ -60,21 +60,9 @@ class Candidates:
 def find_candidates(
     stack: GraphBatch, graph_of: Int64, nodes: Int32, lengths: Int64, fallback: Fallback = "frontier"
 ) -> Candidates:
-    """Return the candidates of walks: the unvisited out-neighbors of the last node, or those of the fallback.
+    """Return the candidates of walks on `stack`, of which `nodes` has a row each (batch positions, -1 beyond the end).
 
-    Parameters
-    ----------
-    stack : GraphBatch
-        The graphs that the walks are on.
-    graph_of : array of shape (walks,)
-        Index of the graph of each walk.
-    nodes : array of shape (walks, capacity)
-        Visited nodes as batch positions.
-    lengths : array of shape (walks,)
-        Number of visited nodes; a walk of length 0 has no candidates.
-    fallback : {"frontier", "anywhere"}
-        Candidates of a walk whose last node has no unvisited out-neighbors: the unvisited out-neighbors of all its
-        nodes, or all unvisited nodes.
+    Candidates are the unvisited out-neighbors of the last node, or those of the fallback. A walk of length 0 has none.
     """
     low, high = stack.starts[graph_of], stack.starts[graph_of + 1]
     mode = kernels.candidates.FRONTIER if fallback == "frontier" else kernels.candidates.ANYWHERE
@@ -193,26 +181,17 @@ class Exploration:
         branched._trackers.append(tracker)
         return branched
 
-    def restart(self, walks: Int64, graph_of: Int64, starts: Int64) -> Exploration:
-        """Return the batch in which the selected walks are replaced by new walks of one node.
+    def restart(self, walks: Int64, graph_of: Int64, starts: Int64, streams: Streams) -> Exploration:
+        """Return the batch in which the selected walks are replaced by new walks from the batch positions `starts`.
 
         If the batch holds an empty walk (of length 0), the tracker starts the new walks from it; otherwise the next use
         creates a new tracker for all walks.
-
-        Parameters
-        ----------
-        walks : array of int
-            Indices of the walks to replace.
-        graph_of : array of int
-            Index of the graph of each new walk.
-        starts : array of int
-            Batch position of the first node of each new walk.
         """
         nodes, rewards = self.nodes.copy(), self.rewards.copy()
-        lengths, graphs = self.lengths.copy(), self.graph_of.copy()
+        lengths, graphs, all_streams = self.lengths.copy(), self.graph_of.copy(), self.streams.copy()
         nodes[walks], rewards[walks], lengths[walks], graphs[walks] = -1, np.nan, 1, graph_of
-        nodes[walks, 0] = starts
-        restarted = replace(self, nodes=nodes, rewards=rewards, lengths=lengths, graph_of=graphs)
+        nodes[walks, 0], all_streams[walks] = starts, streams
+        restarted = replace(self, nodes=nodes, rewards=rewards, lengths=lengths, graph_of=graphs, streams=all_streams)
         empty = np.flatnonzero(self.lengths == 0)
         if self._trackers and len(empty):
             parents, new = np.arange(len(lengths)), np.full(len(lengths), -1, np.int32)
@@ -324,7 +303,15 @@ def begin(
     fallback = check_fallback(fallback)
     graphs = as_graphs(graphs)
     steps = min(steps, max(graph.num_nodes for graph in graphs))  # arrays have a column per step
-    _check_starts(graphs, starts)
+    if len(starts) != len(graphs):
+        raise WalkError(f"there are {len(starts)} lists of starts for {len(graphs)} graphs; give one list per graph.")
+    for graph, positions in zip(graphs, starts, strict=True):
+        for start in positions:
+            if not is_integer(start) or not 0 <= start < graph.num_nodes:
+                raise WalkError(
+                    f"no walk can start at position {start!r}; the positions are 0 to {graph.num_nodes - 1}, "
+                    "and graph.position(label) returns that of a label."
+                )
     stack = GraphBatch.of(graphs)
     counts = [len(s) for s in starts]
     graph_of = np.repeat(np.arange(len(graphs)), counts)
@@ -360,20 +347,6 @@ def as_graphs(graphs: Any) -> list[Graph]:
     return graph_list
 
 
-def _check_starts(graphs: Sequence[Graph], starts: Sequence[Sequence[int]] | Sequence[Int64]) -> None:
-    if len(starts) != len(graphs):
-        raise WalkError(f"there are {len(starts)} lists of starts for {len(graphs)} graphs; give one list per graph.")
-    for graph, positions in zip(graphs, starts, strict=True):
-        if isinstance(positions, str) or not hasattr(positions, "__len__"):
-            raise WalkError(f"the starts on a graph are {positions!r}; give a list of positions for each graph.")
-        for start in positions:
-            if not isinstance(start, (int, np.integer)) or not 0 <= start < graph.num_nodes:
-                raise WalkError(
-                    f"no walk can start at position {start!r}; the positions are 0 to {graph.num_nodes - 1}, "
-                    "and graph.position(label) returns that of a label."
-                )
-
-
 def list_starts(graph: Graph, fallback: Fallback) -> Int64:
     """Return the positions of all nodes that have a candidate as the start of a walk."""
     return graph.leavable if fallback == "frontier" else np.arange(graph.num_nodes)
@@ -392,9 +365,7 @@ def locate_start(graph: Graph, label: Hashable, fallback: Fallback) -> int:
 
 def check_fallback(fallback: Any) -> Fallback:
     """Return the fallback rule, or raise if it is unknown."""
-    if fallback not in get_args(Fallback):
-        raise UnknownNameError(f"fallback is {fallback!r}; the choices are {', '.join(get_args(Fallback))}.")
-    rule: Fallback = fallback
+    rule: Fallback = check_choice("fallback", fallback, get_args(Fallback))
     return rule
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,21 +19,10 @@ from curiograph.validation import check_choice, check_integer
 
 Observation = dict[str, Any]
 
-OBSERVATIONS = ("walk", "subgraph")
-"""Names of the observations."""
-
 NODE_FEATURES = (
-    "visited",
-    "order",
-    "last",
-    "candidate",
-    "links",
-    "degree",
-    "smallest_degree",
-    "largest_degree",
-    "mean_degree",
-    "spread_of_degrees",
-)
+    "visited", "order", "last", "candidate", "links",
+    "degree", "smallest_degree", "largest_degree", "mean_degree", "spread_of_degrees",
+)  # fmt: skip
 """Columns of `nodes` in the observation "subgraph"."""
 
 _MAX_FEATURE = 22.0  # no graph has a node of degree 2**31, and log(1 + 2**31) is 21.5
@@ -54,29 +42,15 @@ class View:
     """Further arrays that belong to `info`."""
 
 
-class Observer(ABC):
-    """Observes walks; an action is a position in `action_mask`."""
+class WalkObserver:
+    """The observation "walk": which node was visited when, by position in the graph.
 
-    num_actions: int
-    """Number of actions."""
-    uses_streams: bool = False
+    `columns` is the maximum number of nodes of a walk that fits into the arrays, `space` the observation space of one
+    walk; an action is a position in `action_mask`.
+    """
+
+    uses_streams = False
     """Whether observations are partly random, from the random stream of the walk."""
-    columns: int
-    """Maximum number of nodes of a walk that fits into the arrays."""
-    space: spaces.Dict
-    """Observation space of one walk."""
-
-    @abstractmethod
-    def check_graph(self, graph: Graph) -> None:
-        """Raise SettingError if walks on a graph do not fit into the arrays."""
-
-    @abstractmethod
-    def observe(self, walks: Exploration, graphs: Int64, count: int) -> View:
-        """Observe the first `count` walks; `graphs` are the indices of their graphs in the environment."""
-
-
-class WalkObserver(Observer):
-    """The observation "walk": which node was visited when, by position in the graph."""
 
     def __init__(self, source: EpisodeSource, steps: int, max_nodes: int | None) -> None:
         self._size = size = source.num_nodes if max_nodes is None else max_nodes
@@ -94,6 +68,7 @@ class WalkObserver(Observer):
             self.check_graph(graph)
 
     def check_graph(self, graph: Graph) -> None:
+        """Raise SettingError if walks on a graph do not fit into the arrays."""
         if graph.num_nodes > self._size:
             raise SettingError(
                 f"a graph has {graph.num_nodes:,} nodes, but the arrays of the environment have {self._size:,}; make "
@@ -101,6 +76,7 @@ class WalkObserver(Observer):
             )
 
     def observe(self, walks: Exploration, graphs: Int64, count: int) -> View:
+        """Observe the first `count` walks; `graphs` are the indices of their graphs in the environment."""
         first = walks.stack.starts[walks.graph_of[:count]]
         choices = np.full((count, self._size), -1, np.int64)
         rows = walks.candidates.walks[: walks.candidates.offsets[count]]
@@ -118,7 +94,7 @@ class WalkObserver(Observer):
         return View(observation, choices, {})
 
 
-class SubgraphObserver(Observer):
+class SubgraphObserver:
     """The observation "subgraph": visited nodes and candidates as a small graph with features of its nodes."""
 
     uses_streams = True
@@ -157,19 +133,10 @@ class SubgraphObserver(Observer):
         stack, lengths = walks.stack, walks.lengths[:count]
         low = stack.starts[walks.graph_of[:count]]
         places, links, choices, edges, num_edges = kernels.observation.build_views(
-            stack.out.indptr,
-            stack.out.indices,
-            stack.skeleton.indptr,
-            stack.skeleton.indices,
-            walks.nodes[:count],
-            lengths,
-            walks.candidates.offsets[: count + 1],
-            walks.candidates.nodes,
-            low,
-            walks.streams[:count],
-            self._rows,
-            self._slots,
-        )
+            stack.out.indptr, stack.out.indices, stack.skeleton.indptr, stack.skeleton.indices,
+            walks.nodes[:count], lengths, walks.candidates.offsets[: count + 1], walks.candidates.nodes,
+            low, walks.streams[:count], self._rows, self._slots,
+        )  # fmt: skip
         present = places >= 0
         order = np.arange(1, self._rows + 1, dtype=np.float32)
         visited = order <= lengths[:, None]
@@ -191,15 +158,16 @@ class SubgraphObserver(Observer):
         return View(observation, choices, {"nodes": np.where(present, places - low[:, None], -1).astype(np.int64)})
 
 
+Observer = WalkObserver | SubgraphObserver
+
+
 def make_observer(name: Any, source: EpisodeSource, steps: int, max_nodes: Any, max_edges: Any) -> Observer:
     """Return the observer with a name; raise for bad settings."""
-    check_choice("observation", name, OBSERVATIONS)
+    check_choice("observation", name, ("walk", "subgraph"))
     if max_nodes is not None:
         max_nodes = check_integer("max_nodes", max_nodes, 2, "give a whole number of nodes, 2 or more")
-    if name == "subgraph":
-        if max_edges is not None:
-            max_edges = check_integer("max_edges", max_edges, 1, "give a whole number of edges, 1 or more")
-        return SubgraphObserver(source, steps, max_nodes, max_edges)
     if max_edges is not None:
-        raise SettingError(f'max_edges is {max_edges!r}, but only observation="subgraph" has edges; leave it out.')
+        max_edges = check_integer("max_edges", max_edges, 1, "give a whole number of edges, 1 or more")
+    if name == "subgraph":
+        return SubgraphObserver(source, steps, max_nodes, max_edges)
     return WalkObserver(source, steps, max_nodes)

@@ -1,4 +1,4 @@
-"""Text and images of a walk in the Gymnasium environments."""
+"""Images of a walk in the Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -13,18 +13,6 @@ RENDER_MODES = ("ansi", "rgb_array")
 
 _MAX_SPRING_NODES = 500  # a spring layout of more nodes takes seconds
 _PIXELS = 480
-
-
-def format_walk(name: str, value: float, steps: int, graph: Graph, visited: Int64, candidates: Int32) -> str:
-    """Describe a walk in one line: reward, visited nodes and candidates.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> format_walk("igt", 0.0, 4, cycle(4), np.array([0, 1]), np.array([2], np.int32))
-    'igt 0 after 2 of 4 nodes: 0 -> 1; next: 2'
-    """
-    path = " -> ".join(str(graph.label(int(v))) for v in visited)
-    ahead = ", ".join(str(graph.label(int(v))) for v in candidates) or "nowhere"
-    return f"{name} {value:g} after {len(visited)} of {steps} nodes: {path}; next: {ahead}"
 
 
 def draw_walk(graph: Graph, places: Float64, steps: int, visited: Int64, candidates: Int32) -> NDArray[np.uint8]:

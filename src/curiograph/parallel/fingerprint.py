@@ -59,8 +59,6 @@ def fingerprint(kind: str, thing: Any) -> str:
             f"the {kind} {thing.name!r} is your own, so stored results cannot be matched to it; give it an attribute "
             "`fingerprint`, a text that changes whenever it does."
         )
-    if hasattr(thing, "guide"):
-        return f"{thing.name} {fingerprint(kind, thing.guide)}"
     if not hasattr(thing, "network"):
         return str(thing.name)
     arrays = [thing.network[name] for name in sorted(thing.network)]  # files may hold them in any order
@@ -85,6 +83,8 @@ def _describe(value: Any) -> str:
         return "{" + ", ".join(f"{key!r}: {_describe(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_describe, value)) + "]"
+    if hasattr(value, "track") or (hasattr(value, "scores") and hasattr(value, "run")):  # a reward or an agent
+        return fingerprint("agent or reward", value)
     if is_dataclass(value) and not isinstance(value, type):
         return type(value).__name__ + _describe([getattr(value, field.name) for field in fields(value)])
     if value is None or isinstance(value, str | int | float | np.generic):

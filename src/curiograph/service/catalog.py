@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from curiograph.agents.base import Agent
+from curiograph.agents.beam import BeamAgent
 from curiograph.agents.pretrained import shipped_agents
-from curiograph.agents.registry import AGENTS, PLANNING_AGENTS, as_agent
+from curiograph.agents.registry import AGENTS, as_agent
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.messages import quote_value
 from curiograph.rewards.registry import as_reward
@@ -19,9 +20,8 @@ REWARD_DESCRIPTIONS = {
     "cpt": "compressibility, in bits, of the random walk on the visited subgraph",
     "cct": "conformational change: how freely the visited network could move if its links were rigid bars",
 }
-_TRAINED = {"paper": "gnn with the published setting", "horizon": "horizon", "planner": "planner"}
+_TRAINED = {"paper": "gnn with the published setting", "planner": "planner"}
 _DESCRIPTIONS = {
-    "horizon": "A network that reads the graph around the walk, trained on all families for the reward.",
     "planner": "Looks several steps ahead, with exact rewards, and estimates what comes after.",
     "beam": "Beam search over whole walks with exact rewards.",
 }
@@ -38,15 +38,12 @@ def get_agent(name: str, limits: Limits) -> Agent:
     curiograph.errors.UnknownNameError: there is no agent './agent.safetensors'; the agents are random, ...
     """
     agents = [*AGENTS, *shipped_agents()]
-    guide, plus, planner = name.rpartition("+")
-    is_beam = _BEAM.fullmatch(planner) is not None
     named = _PLANNER.fullmatch(name)
-    known = name in agents or (named is not None and named[1] in agents)
-    if not (guide in agents if plus and is_beam else is_beam or known):
+    if not (name in agents or _BEAM.fullmatch(name) or (named is not None and named[1] in agents)):
         names = ", ".join([*AGENTS, "beam:WIDTH", "planner:WIDTH", *shipped_agents()])
-        raise UnknownNameError(f"there is no agent {quote_value(name)}; the agents are {names}, HORIZON+beam:WIDTH.")
+        raise UnknownNameError(f"there is no agent {quote_value(name)}; the agents are {names}.")
     agent = as_agent(name)
-    if isinstance(agent, PLANNING_AGENTS) and agent.width > limits.beam:
+    if isinstance(agent, BeamAgent) and agent.width > limits.beam:
         raise SettingError(
             f"the beam is {agent.width} wide; at most {limits.beam} is allowed here, as in beam:{limits.beam}."
         )
@@ -65,8 +62,8 @@ def check_reward(name: str) -> str:
 def describe_agents() -> dict[str, str]:
     """Describe each agent in one line.
 
-    >>> describe_agents()["igt-rg-horizon"]
-    'horizon, trained for igt on rg graphs'
+    >>> describe_agents()["igt-rg-planner"]
+    'planner, trained for igt on rg graphs'
     """
     summaries = {name: (agent.__doc__ or "").strip().partition("\n")[0] for name, agent in AGENTS.items()}
     descriptions = summaries | _DESCRIPTIONS

@@ -237,7 +237,7 @@ class MeasureJobRequest(_Model):
 class RankJobRequest(RankRequest):
     """A job: curious PageRank that may take long."""
 
-    model_config = _config(kind="rank", graph="rg", history=[3, 7], agent="igt-rg-horizon", reward="igt", k=10)
+    model_config = _config(kind="rank", graph="rg", history=[3, 7], agent="igt-rg-planner", reward="igt", k=10)
     kind: Literal["rank"]
     """Kind of the job."""
 

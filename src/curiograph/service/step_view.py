@@ -10,7 +10,8 @@ from scipy.stats import rankdata
 
 from curiograph import kernels
 from curiograph.agents.base import score_candidates
-from curiograph.agents.registry import PLANNING_AGENTS, AgentLike, as_agent
+from curiograph.agents.beam import BeamAgent
+from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError
 from curiograph.exploration.mdp import Exploration
@@ -121,8 +122,7 @@ def view_step(
     reward : Reward or str, default="igt"
         Reward of the agent.
     ahead : int
-        Nodes still to be visited, for agents that look ahead: `beam` and `planner` plan that far, `horizon` reads it
-        as input.
+        Nodes still to be visited, for agents that look ahead: `beam` and `planner` plan that far.
     seed : int, default=0
         Seed for ties; the steps of an agent that does not look ahead are those of `explore` with the same seed.
 
@@ -166,7 +166,7 @@ def view_step(
     values["cct"] = cct.candidate_values
     values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if labels else np.empty(0)
     values["degree"] = graph.degrees[candidates.nodes].astype(np.float64)
-    scores = None if isinstance(chooser, PLANNING_AGENTS) else score_candidates(chooser, exploration)
+    scores = None if isinstance(chooser, BeamAgent) else score_candidates(chooser, exploration)
     choice = None
     if labels and scores is None:
         choice = graph.label(int(chooser.run(exploration).nodes[0, len(visited)]))

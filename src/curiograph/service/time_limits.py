@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from curiograph.agents.base import Agent
+from curiograph.agents.beam import BeamAgent
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
-from curiograph.agents.registry import PLANNING_AGENTS
 from curiograph.graph.graph import Graph
 from curiograph.rewards.combined import list_terms
 from curiograph.rewards.registry import as_reward
@@ -50,7 +50,7 @@ def bound_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int, v
     lengths, num_evaluated = _count_evaluated(graph, agent, steps, visited, float(graph.degrees.max(initial=0)))
     per_cube = sum(_SECONDS[term.name] for _, term in list_terms(as_reward(reward)))
     seconds = float(np.sum(num_evaluated * (_CANDIDATE_SECONDS + per_cube * lengths**3)))
-    if not isinstance(agent, (GreedyAgent, RandomAgent, MaxDegreeAgent, MinDegreeAgent, *PLANNING_AGENTS)):
+    if not isinstance(agent, (GreedyAgent, RandomAgent, MaxDegreeAgent, MinDegreeAgent, BeamAgent)):
         seconds += _NETWORK_SECONDS * (graph.num_edges + 100) * len(lengths)
     return seconds
 
@@ -64,7 +64,7 @@ def _count_evaluated(
     """
     lengths = np.arange(visited, min(steps, graph.num_nodes), dtype=np.float64)
     num_evaluated = np.ones(len(lengths))
-    if isinstance(agent, (GreedyAgent, *PLANNING_AGENTS)):
+    if isinstance(agent, (GreedyAgent, BeamAgent)):
         unvisited_neighbors = degree * (1 - lengths / graph.num_nodes)
         num_evaluated = getattr(agent, "width", 1) * np.maximum(1, unvisited_neighbors)
     return lengths, num_evaluated
@@ -72,13 +72,13 @@ def _count_evaluated(
 
 def estimate_step_seconds(graph: Graph, agent: Agent, reward: str, visited: int, ahead: int) -> float:
     """Estimate the time of an agent to choose the next node; planners plan `ahead` nodes."""
-    steps = visited + (ahead if isinstance(agent, PLANNING_AGENTS) else 1)
+    steps = visited + (ahead if isinstance(agent, BeamAgent) else 1)
     return estimate_explore_seconds(graph, agent, reward, steps, visited)
 
 
 def bound_step_seconds(graph: Graph, agent: Agent, reward: str, visited: int, ahead: int) -> float:
     """Return a time that viewing the next step takes at most: the choice of the agent, and the values of candidates."""
-    steps = visited + (ahead if isinstance(agent, PLANNING_AGENTS) else 1)
+    steps = visited + (ahead if isinstance(agent, BeamAgent) else 1)
     choice = bound_explore_seconds(graph, agent, reward, steps, visited)
     return choice + bound_explore_seconds(graph, GreedyAgent(), "igt+cpt+cct", visited + 1, visited)
 

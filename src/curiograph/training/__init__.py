@@ -1,1 +1,1 @@
-"""Training of agents: networks and learners in torch, checkpoints, and the training loop."""
+"""Training of agents: deep Q-learning, value learning, and the training loop with its checkpoints."""

@@ -2,21 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from curiograph.agents.gnn import GnnAgent, Subgraphs
+from curiograph import kernels
+from curiograph.agents.gnn import NUM_LAYERS, GnnAgent, GnnShape, Subgraphs
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, find_candidates
 from curiograph.graph.graph import Graph
 from curiograph.rewards.base import Reward
-from curiograph.training.config import DqnSettings
-from curiograph.training.learner import Learner
-from curiograph.training.networks import GnnNetwork, view_weights
-from curiograph.training.replay import Replay
+from curiograph.training.learner import Learner, Replay, view_weights
+from curiograph.training.settings import TrainingSettings
+
+
+class _Messages(torch.autograd.Function):
+    """Concatenate the state of every node with the mean (or sum) over its neighbors.
+
+    Messages are computed on ragged lists by a numba kernel, forward and backward: links are undirected, so the gradient
+    of a sum over neighbors is again a sum over neighbors. Inputs of matrix products are allocated by torch, because its
+    products are bit-identical only for arrays aligned to 64 bytes, which numpy does not guarantee.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, read: Subgraphs, mean: bool) -> Tensor:
+        ctx.read, ctx.mean = read, mean
+        out = torch.empty(len(hidden), 2 * hidden.shape[1])
+        kernels.subgraphs.gather_messages(read.starts, read.links, hidden.detach().numpy(), mean, out.numpy())
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        gradient = gradients[0].contiguous().numpy()
+        back = torch.empty(len(gradient), gradient.shape[1] // 2)
+        kernels.subgraphs.gather_gradients(ctx.read.starts, ctx.read.links, gradient, ctx.mean, back.numpy())
+        return back, None, None
+
+
+class GnnNetwork(nn.Module):
+    """Q-network of `gnn`: three GraphSAGE layers, sum pooling over the nodes, two dense layers."""
+
+    scale: Tensor
+
+    def __init__(self, shape: GnnShape) -> None:
+        super().__init__()
+        self.shape = shape
+        widths = [shape.features, *[shape.width] * NUM_LAYERS]
+        self.layers = nn.ModuleList(nn.Linear(2 * widths[k], widths[k + 1]) for k in range(NUM_LAYERS))
+        self.hidden = nn.Linear(shape.width, 32)
+        self.output = nn.Linear(32, 1)
+        self.register_buffer("scale", torch.ones(1))
+
+    def forward(self, read: Subgraphs) -> Tensor:
+        """Return the unscaled Q-value of every subgraph."""
+        hidden = torch.from_numpy(read.features).clone()
+        messages: Any = _Messages.apply
+        for layer in self.layers:
+            hidden = torch.relu(layer(messages(hidden, read, self.shape.aggregation == "mean")))
+        owners = torch.from_numpy(np.repeat(np.arange(len(read.bounds) - 1), np.diff(read.bounds)))
+        pooled = hidden.new_zeros(len(read.bounds) - 1, self.shape.width).index_add(0, owners, hidden)
+        return cast(Tensor, self.output(torch.relu(self.hidden(pooled)))[:, 0])
 
 
 class DqnLearner(Learner):
@@ -26,13 +73,26 @@ class DqnLearner(Learner):
     earned (`counted`), and the discounted sum of the rewards between (`gained`).
     """
 
-    settings: DqnSettings
+    shape = GnnShape(log_features=True, inner_degree=True, inner_triangles=True, aggregation="sum")
+    returns = 9
+    """Number of rewards in an n-step return before bootstrapping."""
+    target_every = 100
+    """Updates between copies of the online network into the target network."""
+    epsilon_first, epsilon_last = 1.0, 0.05
+    """First and last probability of a random action."""
+    epsilon_steps = 0.5
+    """Share of the training over which epsilon decays linearly."""
+    loss: Any = staticmethod(nn.functional.huber_loss)
+    scales_returns = True
+    """Whether targets are divided by the standard deviation of the returns seen during warm-up."""
+    acts_with_target = False
+    """Whether the target network acts during training and is kept as the agent, instead of the online network."""
     network: GnnNetwork
 
-    def __init__(self, settings: DqnSettings, graphs: list[Graph], reward: Reward, seed: int) -> None:
+    def __init__(self, settings: TrainingSettings, graphs: list[Graph], reward: Reward, seed: int) -> None:
         torch.manual_seed(seed)
-        super().__init__(settings, GnnNetwork(settings.shape), graphs, reward, seed)
-        self.target = GnnNetwork(settings.shape)
+        super().__init__(settings, GnnNetwork(self.shape), graphs, reward, seed)
+        self.target = GnnNetwork(self.shape)
         self.target.load_state_dict(self.network.state_dict())
         self.replay = Replay(
             settings.buffer,
@@ -42,34 +102,31 @@ class DqnLearner(Learner):
             counted=((), np.int64),
         )
         self.exploration = self.start_walks(np.arange(len(graphs)), settings.walk_nodes)
-        self._online_agent = GnnAgent(settings.shape, view_weights(self.network))
-        self._target_agent = GnnAgent(settings.shape, view_weights(self.target))
+        self.target_agent = GnnAgent(self.shape, view_weights(self.target))
+        self._agent = self.target_agent if self.acts_with_target else GnnAgent(self.shape, view_weights(self.network))
 
     @property
     def agent(self) -> GnnAgent:
-        return self._online_agent if self.settings.act_with == "online" else self._target_agent
+        return self._agent
 
     @property
     def epsilon(self) -> float:
         """Current probability of a random action."""
-        s = self.settings
-        steps = self.step_number / max(1.0, s.epsilon_steps * s.train_steps)
-        progress = min(1.0, max(steps, self.time_share / max(s.epsilon_steps, 1e-9)))
-        return s.epsilon_first + (s.epsilon_last - s.epsilon_first) * progress
+        progress = min(1.0, self.step_number / max(1.0, self.epsilon_steps * self.settings.train_steps))
+        return self.epsilon_first + (self.epsilon_last - self.epsilon_first) * progress
 
     def step(self) -> dict[str, float]:
-        s = self.settings
         metrics: dict[str, float] = {}
         if self.exploration.finished:
             metrics["return"] = float(self.exploration.returns.mean())
-            self.exploration = self.start_walks(np.arange(len(self.starts)), s.walk_nodes)
+            self.exploration = self.start_walks(np.arange(len(self.starts)), self.settings.walk_nodes)
         before = self.exploration
         self.exploration = before.step(self._choose_actions(before))
         self._store_transitions(np.flatnonzero(self.exploration.lengths > before.lengths))
-        if self.step_number >= s.warmup and len(self.replay):
-            metrics["loss"] = float(np.mean([self._update() for _ in range(s.updates)]))
+        if self.step_number >= self.settings.warmup and len(self.replay):
+            metrics["loss"] = self._update()
         self.step_number += 1
-        return metrics | {"epsilon": self.epsilon, "transitions": float(len(self.exploration.lengths))}
+        return metrics | {"epsilon": self.epsilon}
 
     def _choose_actions(self, exploration: Exploration) -> Int64:
         """Choose a candidate for each walk, epsilon-greedily; only greedy choices evaluate the network."""
@@ -90,7 +147,7 @@ class DqnLearner(Learner):
         """
         walks = self.exploration
         length = int(walks.lengths[moved].max(initial=0))  # all walks that can move are equally long
-        oldest = length - self.settings.returns + 1
+        oldest = length - self.returns + 1
         ended = walks.candidates.counts[moved] == 0
         for rows, last in ((moved[~ended], oldest), (moved[ended], length)):
             for first in range(max(2, oldest), last + 1) if len(rows) else ():
@@ -104,45 +161,51 @@ class DqnLearner(Learner):
 
     def _update(self) -> float:
         """Replay a batch and make one gradient update; return the loss."""
-        s = self.settings
-        if s.scale_returns and float(self.network.scale) == 1.0:  # not set yet, here or by the initial agent
+        if self.scales_returns and float(self.network.scale) == 1.0:  # not set yet, here or by the initial agent
             scale = max(1e-6, float(self.replay.columns["gained"][: len(self.replay)].std()))
             self.network.scale.fill_(scale)
             self.target.scale.fill_(scale)
-        rows = self.replay.rows((self.draw("batch", s.batch) * len(self.replay)).astype(np.int64))
+        batch = self.settings.batch
+        rows = self.replay.rows((self.draw("batch", batch) * len(self.replay)).astype(np.int64))
         nodes, last = rows["nodes"], rows["length"] - 1
         subgraphs = Subgraphs.read(
-            s.shape, self.exploration.stack, nodes, last, np.arange(s.batch + 1), nodes[np.arange(s.batch), last]
+            self.shape, self.exploration.stack, nodes, last, np.arange(batch + 1), nodes[np.arange(batch), last]
         )
-        targets = torch.from_numpy(self._compute_targets(rows).astype(np.float32)) / self.network.scale
-        compute_loss = nn.functional.mse_loss if s.loss == "mse" else nn.functional.huber_loss
-        loss = compute_loss(self.network(subgraphs), targets)
+        targets = torch.from_numpy(self.compute_targets(rows).astype(np.float32)) / self.network.scale
+        loss: Tensor = self.loss(self.network(subgraphs), targets)
         self.minimize(loss)
-        if self.updates % s.target_every == 0:
+        if self.updates % self.target_every == 0:
             self.target.load_state_dict(self.network.state_dict())
         return loss.item()
 
-    def _compute_targets(self, rows: dict[str, Any]) -> Float64:
-        """Return the rewards gained plus the discounted value of the best next node."""
-        s = self.settings
+    def compute_targets(self, rows: dict[str, Any]) -> Float64:
+        """Return the rewards gained plus the discounted value of the best next node, by the target network."""
         stack, nodes, lengths = self.exploration.stack, rows["nodes"], rows["counted"]
-        active = np.where(lengths < s.walk_nodes, lengths, 0)
+        active = np.where(lengths < self.settings.walk_nodes, lengths, 0)
         graph = np.searchsorted(stack.starts, nodes[:, 0], side="right") - 1
         candidates = find_candidates(stack, graph, nodes, active)
         targets: Float64 = rows["gained"].copy()
-        counts = candidates.counts
-        ongoing = np.flatnonzero(counts > 0)
-        if len(ongoing) == 0:
-            return targets
-        values = self._target_agent.values(stack, nodes, active, candidates.offsets, candidates.nodes)
-        first = candidates.offsets[:-1][ongoing]
-        if s.double:
-            online = self._online_agent.values(stack, nodes, active, candidates.offsets, candidates.nodes)
-            highest = np.maximum.reduceat(online, first)
-            values = np.where(online == np.repeat(highest, counts[ongoing]), values, -np.inf)
-        best = np.maximum.reduceat(values, first).astype(np.float64)
-        targets[ongoing] += s.discount ** (lengths[ongoing] - rows["length"][ongoing] + 1) * best
+        ongoing = np.flatnonzero(candidates.counts > 0)
+        if len(ongoing):
+            values = self.target_agent.values(stack, nodes, active, candidates.offsets, candidates.nodes)
+            best = np.maximum.reduceat(values, candidates.offsets[:-1][ongoing]).astype(np.float64)
+            targets[ongoing] += self.settings.discount ** (lengths[ongoing] - rows["length"][ongoing] + 1) * best
         return targets
 
     def get_networks(self) -> dict[str, nn.Module]:
         return {"network": self.network, "target": self.target}
+
+
+class PaperDqnLearner(DqnLearner):
+    """Deep Q-learning with the settings of the published code, except for its mistake in the decay of epsilon."""
+
+    shape = GnnShape()
+    returns = 1
+    target_every = 16
+    epsilon_last = 0.1
+    epsilon_steps = 1.0
+    loss = staticmethod(nn.functional.mse_loss)
+    scales_returns = False
+    acts_with_target = True
+    final_rate = 1.0
+    max_norm = 0.0

@@ -1,4 +1,4 @@
-"""Base class of the learning algorithms: walks in progress, optimizer, and a state that can be saved and restored.
+"""Base class of the learning algorithms: walks in progress, replay buffer, optimizer, and a state to save and restore.
 
 Random numbers are a function of (seed, purpose, step, updates): there is no generator state to save, and a restored
 learner continues bit for bit.
@@ -23,26 +23,52 @@ from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, begin, list_starts
 from curiograph.graph.graph import Graph
 from curiograph.rewards.base import Reward
-from curiograph.training.checkpoint import State, check_state
-from curiograph.training.config import TrainingSettings
-from curiograph.training.replay import Replay
+from curiograph.training.settings import TrainingSettings
 
-_WALK_FIELDS = {name: name for name in ("nodes", "lengths", "rewards", "streams")} | {"graphs": "graph_of"}
-"""Fields of the walks in progress by their names in a checkpoint."""
+State = dict[str, NDArray[Any]]
+"""Arrays by name."""
+
+_WALKS = ("nodes", "lengths", "rewards", "streams", "graph_of")  # fields of the walks in progress
+
+
+class Replay:
+    """A ring buffer of rows with named columns; when it is full, new rows overwrite the oldest.
+
+    >>> replay = Replay(3, value=((), np.float32))
+    >>> for number in range(4):
+    ...     replay.add(value=np.array([number], np.float32))
+    >>> replay.columns["value"].tolist(), len(replay)
+    ([3.0, 1.0, 2.0], 3)
+    """
+
+    def __init__(self, capacity: int, **columns: tuple[tuple[int, ...], Any]) -> None:
+        self.capacity = capacity
+        self.added = 0
+        self.columns: State = {name: np.zeros((capacity, *shape), dtype) for name, (shape, dtype) in columns.items()}
+
+    def __len__(self) -> int:
+        return min(self.added, self.capacity)
+
+    def add(self, **rows: NDArray[Any]) -> None:
+        """Append rows, at most `capacity` of them."""
+        count = len(next(iter(rows.values())))
+        places = (self.added + np.arange(count)) % self.capacity
+        for name, column in self.columns.items():
+            column[places] = rows[name]
+        self.added += count
+
+    def rows(self, places: NDArray[Any]) -> State:
+        """Return the rows at some places."""
+        return {name: column[places] for name, column in self.columns.items()}
 
 
 class Learner(ABC):
-    """Trains a network step by step.
+    """Trains a network step by step."""
 
-    Parameters
-    ----------
-    settings : settings of the algorithm.
-    network : network to train.
-    graphs : training graphs.
-    reward : reward of the walks.
-    seed : seed of all random numbers.
-    """
-
+    final_rate = 0.02
+    """Final learning rate as a share of the initial one, reached by cosine decay."""
+    max_norm = 10.0
+    """Maximum gradient norm; 0 disables clipping."""
     replay: Replay
 
     def __init__(
@@ -52,8 +78,6 @@ class Learner(ABC):
         self.network = network
         self.seed = seed
         self.step_number = 0
-        self.time_share = 0.0
-        """Share of the time budget that is used; the trainer sets it."""
         self.updates = 0
         self.optimizer = torch.optim.Adam(network.parameters(), settings.learning_rate, fused=True)
         self.starts = [list_starts(graph, "frontier") for graph in graphs]
@@ -67,11 +91,6 @@ class Learner(ABC):
     @abstractmethod
     def step(self) -> dict[str, float]:
         """Advance the walks, update the network, and return metrics."""
-
-    @property
-    def share(self) -> float:
-        """Share of the training that is done: of its steps, or of its time budget if that is more."""
-        return max(self.step_number / self.settings.train_steps, self.time_share)
 
     def start_walks(self, graphs: Int64, steps: int) -> Exploration:
         """Return new walks of up to `steps` nodes from random starts, one on each of `graphs` (indices)."""
@@ -102,60 +121,56 @@ class Learner(ABC):
 
     def minimize(self, loss: Tensor) -> None:
         """Make one optimizer step with cosine learning-rate decay and gradient clipping."""
-        s = self.settings
-        decay = 0.5 * (1 + math.cos(math.pi * min(1.0, self.share)))
+        decay = 0.5 * (1 + math.cos(math.pi * min(1.0, self.step_number / self.settings.train_steps)))
         for group in self.optimizer.param_groups:
-            group["lr"] = s.learning_rate * (s.final_rate + (1 - s.final_rate) * decay)
+            group["lr"] = self.settings.learning_rate * (self.final_rate + (1 - self.final_rate) * decay)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        if s.steepest:
-            nn.utils.clip_grad_norm_(self.network.parameters(), s.steepest)
+        if self.max_norm:
+            nn.utils.clip_grad_norm_(self.network.parameters(), self.max_norm)
         self.optimizer.step()
         self.updates += 1
+
+    # ---- state ----------------------------------------------------------------------------------------------------
+
+    def get_networks(self) -> dict[str, nn.Module]:
+        """Return all networks that belong to the state, by name."""
+        return {"network": self.network}
 
     def load_weights(self, weights: Weights) -> None:
         """Copy the weights of an agent of the same shape into all networks."""
         for network in self.get_networks().values():
             network.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
 
-    def get_networks(self) -> dict[str, nn.Module]:
-        """Return all networks that belong to the state, by name."""
-        return {"network": self.network}
-
     def get_state(self) -> State:
         """Return everything that the next step depends on."""
-        walks = self.exploration
-        state: State = {
-            "counts": np.array([self.step_number, self.updates, self.replay.added, walks.steps]),
-            **{f"walks.{name}": getattr(walks, field) for name, field in _WALK_FIELDS.items()},
-        }
+        walks, filled = self.exploration, len(self.replay)
+        state: State = {"counts": np.array([self.step_number, self.updates, self.replay.added, walks.steps])}
+        state |= {f"walks.{name}": getattr(walks, name) for name in _WALKS}
+        state |= {f"replay.{name}": column[:filled] for name, column in self.replay.columns.items()}
         for name, network in self.get_networks().items():
             state |= {f"{name}.{key}": value.numpy() for key, value in network.state_dict().items()}
         for number, entry in self.optimizer.state_dict()["state"].items():
-            # The spelling of the key is part of the file format.
-            state |= {f"optimiser.{number}.{key}": value.numpy() for key, value in entry.items()}
-        filled = len(self.replay)
-        return state | {f"replay.{name}": column[:filled] for name, column in self.replay.columns.items()}
+            state |= {f"optimizer.{number}.{key}": value.numpy() for key, value in entry.items()}
+        return state
 
     def restore_state(self, state: State) -> None:
-        """Restore a state returned by `get_state`; raise ValueError or KeyError if it does not fit this learner."""
-        num_nodes = int(self.exploration.stack.starts[-1])
-        check_state(state, self.get_state(), self.replay.capacity, len(self.starts), num_nodes)
+        """Restore a state returned by `get_state`."""
         self.step_number, self.updates, self.replay.added, steps = (int(n) for n in state["counts"])
-        walks: dict[str, Any] = {field: state[f"walks.{name}"] for name, field in _WALK_FIELDS.items()}
+        walks: dict[str, Any] = {name: state[f"walks.{name}"] for name in _WALKS}
         self.exploration = replace(self.exploration, steps=steps, **walks)
-        for name, network in self.get_networks().items():
-            weights = _select_prefix(state, f"{name}.")
-            network.load_state_dict({key: torch.from_numpy(value) for key, value in weights.items()})
-        entries: dict[int, dict[str, Tensor]] = {}
-        for key, value in _select_prefix(state, "optimiser.").items():
-            number, _, name = key.partition(".")
-            entries.setdefault(int(number), {})[name] = torch.from_numpy(value).clone()
-        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": entries})
         for name, column in self.replay.columns.items():
             column[: len(self.replay)] = state[f"replay.{name}"]
+        for name, network in self.get_networks().items():
+            network.load_state_dict({key: torch.from_numpy(state[f"{name}.{key}"]) for key in network.state_dict()})
+        entries: dict[int, dict[str, Tensor]] = {}
+        for key, value in state.items():
+            if key.startswith("optimizer."):
+                _, number, name = key.split(".")
+                entries.setdefault(int(number), {})[name] = torch.from_numpy(value).clone()
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": entries})
 
 
-def _select_prefix(state: State, prefix: str) -> State:
-    """Return the arrays whose names start with `prefix`, by the rest of their names."""
-    return {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}
+def view_weights(network: nn.Module) -> Weights:
+    """Return the weights of a network as arrays that share its memory."""
+    return {name: tensor.detach().numpy() for name, tensor in network.state_dict().items()}

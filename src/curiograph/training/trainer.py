@@ -1,55 +1,37 @@
-"""Train an agent: the loop around a learner, with validation, logging, checkpoints and early stopping."""
+"""Train an agent: the loop around a learner, with validation, a log and checkpoints."""
 
 from __future__ import annotations
 
 import json
 import math
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from keyword import iskeyword
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from curiograph.agents.evaluate import evaluate
 from curiograph.agents.layers import Weights, limit_blas_threads
-from curiograph.agents.pretrained import AGENT_FILE, TrainedAgent, copy_weights, read_agent, save_agent
-from curiograph.errors import AgentError, FileFormatError, SettingError
+from curiograph.agents.pretrained import AGENT_FILE, TrainedAgent, load_agent, save_agent
+from curiograph.errors import AgentError, SettingError
 from curiograph.exploration.mdp import as_graphs
 from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import Split
-from curiograph.messages import shorten_text
+from curiograph.hashing import hash_chunks
+from curiograph.messages import quote_value
 from curiograph.optional import import_optional
-from curiograph.parallel import lock_run_folder
+from curiograph.parallel.fingerprint import fingerprint
+from curiograph.progress import Progress, no_progress
 from curiograph.rewards.base import Reward
-from curiograph.rewards.combined import list_terms
-from curiograph.rewards.registry import REWARDS, RewardLike, as_reward
-from curiograph.training.checkpoint import (
-    CHECKPOINT_FIX,
-    RUN_FILE,
-    InitialAgent,
-    as_initial_agent,
-    check_run_folder,
-    describe_run,
-    load_checkpoint,
-    save_checkpoint,
-)
-from curiograph.training.config import TrainingSettings, make_settings
-from curiograph.training.logging import LOG_FILE, Report, TrainingLog, print_report, read_log, save_curves
-from curiograph.training.reward_cost import warn_slow_reward
+from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.training.settings import TrainingSettings, make_settings
 from curiograph.validation import check_seed
 
-if TYPE_CHECKING:
-    from curiograph.training.learner import Learner
-
-_CHECKPOINT_FILE = "checkpoint.safetensors"
-_CURVES_FILE = "curves.png"
-_PROGRESS = ("best", "best_step", "stale", "seconds")  # what a checkpoint holds of the trainer itself
-_CHECKPOINT_SECONDS = 20.0  # minimum time between checkpoints; the result does not depend on where a run resumes
+CHECKPOINT_FILE = "checkpoint.safetensors"
+LOG_FILE = "log.jsonl"
 
 
 def train(
@@ -58,12 +40,11 @@ def train(
     *,
     agent: str = "gnn",
     preset: str = "best",
-    start: str | Path | InitialAgent | None = None,
+    start: str | Path | None = None,
     seed: int = 0,
     out: str | Path | None = None,
     name: str | None = None,
-    command: str | None = None,
-    progress: Callable[[Report], None] | bool | None = None,
+    progress: Progress = no_progress,
     **changes: Any,
 ) -> TrainedAgent:
     """Train an agent to collect a reward and return the best one by validation return.
@@ -73,11 +54,10 @@ def train(
     sets : Split, list of Graph or Graph
         Training and validation graphs; a list or a single graph is used for both.
     reward : str, Reward or callable
-        Reward to collect, such as "igt", "cpt", "cct" or "igt+0.5*cpt". There is a warning if a function of yours is so
-        slow that the training would spend more than two minutes on it.
-    agent : {"gnn", "horizon", "planner"}
-        Architecture: "gnn", the paper's, reads the visited subgraph; "horizon" reads the graph around the walk;
-        "planner" is a beam search with exact rewards and learned values.
+        Reward to collect, such as "igt", "cpt", "cct" or "igt+0.5*cpt".
+    agent : {"gnn", "planner"}
+        "gnn", the paper's, is a network that reads the visited subgraph, trained by deep Q-learning; "planner" is a
+        beam search with exact rewards and learned values.
     preset : {"best", "paper"}
         Settings to start from; "paper", for gnn only, is close to the published code.
     start : str or Path, optional
@@ -85,23 +65,18 @@ def train(
     seed : int
         Random seed.
     out : str or Path, optional
-        Folder for checkpoints, log, curves and the agent. If it holds a checkpoint of the same training, training
-        resumes there, with the same result as without the interruption.
+        Folder for checkpoint, log and agent. If it holds a checkpoint of the same training, training resumes there,
+        with the same result as without the interruption.
     name : str, optional
         Name of the agent on its card.
-    command : str, optional
-        Command that reproduces the training, stored on the agent's card. Default: a call of `cg.train`; graphs that are
-        not from `generate_split` or `read_split` are called `sets` there, and a function as reward by its name.
-    progress : callable or bool, optional
-        Called with a dict of metrics at every validation, at least three times; `step`, `validation`, `best`,
-        `seconds`, `left` (seconds) and `share` are always present. True prints a line instead.
+    progress : callable
+        Called with a message and the completed share at every validation, at least three times.
     **changes
-        Settings by name, such as `train_steps=5000`, or `minutes=10` for a time budget; see `DqnSettings`,
-        `ExpertIterationSettings` and `ValueSettings`.
+        Settings by name, such as `train_steps=5000`; see `TrainingSettings`.
 
     Returns
     -------
-    Agent
+    GnnAgent or PlannerAgent
         The trained agent; it acts without torch.
 
     Examples
@@ -111,106 +86,156 @@ def train(
     >>> agent = cg.train(sets, reward="igt", train_steps=6, walk_nodes=6, warmup=2)
     >>> agent.card["steps"]
     6
-    >>> agent.card["command"]
-    "cg.train(cg.generate_split('er', nodes=14, train=4, ...), 'igt', train_steps=6, walk_nodes=6, warmup=2)"
     """
     import_optional("torch", "train", "Training agents")
-    if out is not None and not isinstance(out, (str, Path)):
-        raise SettingError(f"out is {out!r}; give the path of a folder.")
-    graphs = as_split(sets)
-    settings = make_settings(agent, preset, changes)
-    reward = as_reward(reward)
-    initial = as_initial_agent(start)
-    description = describe_run(graphs, reward, agent, settings, check_seed(seed), initial)
-    check_initial_agent(initial, settings, reward)
-    report_progress = _as_callback(progress)
-    warn_slow_reward(reward, graphs, [settings])
-    if command is None:
-        given = {"agent": agent, "preset": preset, "start": initial and initial.source, "seed": seed, "name": name}
-        command = format_call(graphs, reward, given, changes)
-
-    from curiograph.training.dqn import DqnLearner
-    from curiograph.training.expert_iteration import ExpertIterationLearner
+    from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
+    from curiograph.training.dqn import DqnLearner, PaperDqnLearner
     from curiograph.training.value_learning import ValueLearner
 
-    learner_type: Any = {"gnn": DqnLearner, "horizon": ExpertIterationLearner, "planner": ValueLearner}[agent]
-    with use_one_torch_thread(), limit_blas_threads():
-        learner: Learner = learner_type(settings, graphs.train, reward, seed)
-        if initial is not None:
-            learner.load_weights(initial.agent.network)
-        trainer = _Trainer(
-            learner=learner,
-            validation_graphs=graphs.val,
-            reward=reward,
-            description=description,
-            name=name or f"{reward.name}-{agent}",
-            command=command,
-            best_weights=copy_weights(learner.agent.network),
+    graphs, reward, seed = as_split(sets), as_reward(reward), check_seed(seed)
+    settings = make_settings(agent, preset, changes)
+    learner_type: Any = {"planner": ValueLearner}.get(agent, PaperDqnLearner if preset == "paper" else DqnLearner)
+    initial = None if start is None else load_agent(start)
+    if initial is not None and (initial.shape, initial.card.get("reward")) != (learner_type.shape, reward.name):
+        raise SettingError(
+            f"cannot start from {initial.name!r}, a {initial.shape} for {initial.card.get('reward')!r}; this training "
+            f"is that of a {learner_type.shape} for {reward.name!r}."
         )
-        if out is None:
-            return trainer.run(None, report_progress)
-        with lock_run_folder(Path(out)):
-            return trainer.resume(Path(out)) or trainer.run(Path(out), report_progress)
+    description = describe_training(graphs, reward, agent, preset, settings, seed, initial)
+    name = name or f"{reward.name}-{agent}"
+    folder = None if out is None else Path(out)
+    best = None if folder is None else _open_folder(folder, description)
+    if best is not None and best.card["steps"] == settings.train_steps:
+        return best
+    interval = min(settings.validate_every, max(1, settings.train_steps // 3))
+    with use_one_torch_thread(), limit_blas_threads():
+        learner = learner_type(settings, graphs.train, reward, seed)
+        if initial is not None:
+            learner.load_weights(initial.network)
+        if best is not None and folder is not None and (folder / CHECKPOINT_FILE).is_file():
+            learner.restore_state(load_checkpoint(folder / CHECKPOINT_FILE))
+        reports = [] if folder is None else _read_log(folder, learner.step_number)
+        metrics: dict[str, list[float]] = {}
+        while learner.step_number < settings.train_steps:
+            for key, value in learner.step().items():
+                if key == "loss" and not math.isfinite(value):
+                    raise AgentError(f"the loss is {value} at step {learner.step_number}: lower learning_rate.")
+                metrics.setdefault(key, []).append(value)
+            step = learner.step_number
+            if step % interval and step != settings.train_steps:
+                continue
+            found = evaluate(
+                learner.agent, graphs.val, reward, settings.walk_nodes, settings.validation_walks, seed=seed
+            ).mean
+            improved = False
+            if best is None or found > best.card["validation"]["return"]:
+                improved = True
+                card = {
+                    "name": name,
+                    "reward": reward.name,
+                    "training": description,
+                    "steps": step,
+                    "validation": {"return": found, "step": step},
+                    "licence": "MIT",
+                }
+                weights = {key: np.array(array) for key, array in learner.agent.network.items()}
+                best = _rebuild(learner.agent, weights, name, card)
+            means = {key: float(np.mean(values)) for key, values in metrics.items()}
+            report = {"step": step, "updates": learner.updates, **means, "validation": found}
+            reports.append(report | {"best": best.card["validation"]["return"]})
+            metrics = {}
+            if folder is not None:  # in this order: a run that is killed repeats the steps after its last checkpoint
+                _write_log(folder, reports)
+                if improved:
+                    save_agent(best, folder / AGENT_FILE)
+                save_checkpoint(folder / CHECKPOINT_FILE, learner.get_state())
+            shown = (f"{key} {value:.4g}" for key, value in reports[-1].items() if key not in ("step", "updates"))
+            progress(", ".join([f"step {step:,}", *shown]), step / settings.train_steps)
+    assert best is not None  # the last step is validated
+    best = _rebuild(best, best.network, name, {**best.card, "steps": settings.train_steps})
+    if folder is not None:
+        best = save_agent(best, folder / AGENT_FILE)
+        (folder / CHECKPOINT_FILE).unlink(missing_ok=True)
+    return best
 
 
-def format_call(graphs: Split, reward: Reward, given: dict[str, Any], changes: dict[str, Any]) -> str:
-    """Return the call of `cg.train` that repeats a training; arguments with default values are left out.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> given = {"agent": "gnn", "preset": "paper", "start": None, "seed": 3, "name": None}
-    >>> format_call(Split([cycle(4)], [], []), as_reward("igt+cpt"), given, {"discount": 0.8})
-    "cg.train(sets, 'igt+cpt', preset='paper', seed=3, discount=0.8)"
-    """
-    defaults = {"agent": "gnn", "preset": "best", "start": None, "seed": 0, "name": None}
-    changed = {key: value for key, value in given.items() if value != defaults[key]}
-    changed |= dict(sorted(changes.items()))
-    keywords = [f"{key}={value.item() if isinstance(value, np.generic) else value!r}" for key, value in changed.items()]
-    terms = [(weight, _format_reward(term)) for weight, term in list_terms(reward)]
-    if all(term in REWARDS.values() for _, term in list_terms(reward)):
-        rewards = repr(reward.name)
-    elif len(terms) == 1 and terms[0][0] == 1:
-        rewards = terms[0][1]
-    else:
-        rewards = "{" + ", ".join(f"{term}: {weight!r}" for weight, term in terms) + "}"
-    return f"cg.train({', '.join([graphs.origin or 'sets', rewards, *keywords])})"
-
-
-def _format_reward(reward: Reward) -> str:
-    """Return a reward as a Python expression: the name of a user's function, or `reward` if it has none."""
-    if reward in REWARDS.values():
-        return repr(reward.name)
-    is_name = reward.name.isidentifier() and not iskeyword(reward.name)
-    return reward.name if is_name else "reward"
-
-
-def _as_callback(progress: Any) -> Callable[[Report], None] | None:
-    """Return the function that receives reports, or None."""
-    if progress is None or isinstance(progress, bool):
-        return print_report if progress else None
-    if not callable(progress):
-        raise SettingError(f"progress is {progress!r}; give a function that takes a dict, or True to print lines.")
-    callback: Callable[[Report], None] = progress
-    return callback
+def _rebuild(agent: Any, network: Weights, name: str, card: dict[str, Any]) -> TrainedAgent:
+    made: TrainedAgent = type(agent)(agent.shape, network, name, card)
+    return made
 
 
 def as_split(sets: Any) -> Split:
     """Return validated training and validation graphs; a list or a single graph is used for both."""
     if isinstance(sets, Split):
-        return Split(as_graphs(sets.train), as_graphs(sets.val or sets.train), [], sets.origin)
+        return Split(as_graphs(sets.train), as_graphs(sets.val or sets.train), [])
     graphs = as_graphs(sets)
     return Split(graphs, graphs, [])
 
 
-def check_initial_agent(initial: InitialAgent | None, settings: TrainingSettings, reward: Reward) -> None:
-    """Raise SettingError if a training with these settings cannot start from an agent."""
-    if initial is None:
-        return
-    shape: Any = settings.shape  # type: ignore[attr-defined]
-    agent = initial.agent
-    if agent.shape != shape:
-        raise SettingError(f"cannot start from {agent.name!r}: it is a {agent.shape}, not a {shape}.")
-    if agent.card.get("reward") != reward.name:
-        raise SettingError(f"cannot start from {agent.name!r}: it was trained for {agent.card.get('reward')!r}.")
+def describe_training(
+    graphs: Split,
+    reward: Reward,
+    agent: str,
+    preset: str,
+    settings: TrainingSettings,
+    seed: int,
+    initial: TrainedAgent | None,
+) -> dict[str, Any]:
+    """Return everything that determines the result of a training, as JSON values."""
+    graph_bytes = (
+        graph.indptr.tobytes()
+        + graph.indices.tobytes()
+        + (b"directed" if graph.directed else b"")
+        + (b"" if graph.weights is None else graph.weights.tobytes())
+        for graph in [*graphs.train, *graphs.val]
+    )
+    description: dict[str, Any] = {
+        "agent": agent,
+        "preset": preset,
+        "reward": reward.name,
+        "seed": seed,
+        "start": None,
+        "graphs": {"train": len(graphs.train), "val": len(graphs.val), "sha256": hash_chunks(graph_bytes)},
+        "settings": asdict(settings),
+    }
+    if initial is not None:
+        weight_bytes = (key.encode() + array.tobytes() for key, array in initial.network.items())
+        description["start"] = f"{initial.name}, sha256 {hash_chunks(weight_bytes)}"
+    if getattr(reward, "fingerprint", None) is not None:  # built-in rewards have none
+        description["fingerprint"] = fingerprint("reward", reward)
+    return description
+
+
+def _open_folder(folder: Path, description: dict[str, Any]) -> TrainedAgent | None:
+    """Create a folder, or return the best agent so far of the training in it; raise if it is another training."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"cannot work in {folder}: {error.strerror}.") from None
+    if not (folder / AGENT_FILE).is_file():
+        return None
+    found = load_agent(folder)
+    old, new = ({**card.pop("settings"), **card} for card in (dict(found.card["training"]), dict(description)))
+    for key in {**new, **old}:
+        if old.get(key) != new.get(key):
+            raise SettingError(
+                f"{folder} holds another training: its {key} is {quote_value(old.get(key))}, not "
+                f"{quote_value(new.get(key))}; choose another folder or delete it."
+            )
+    return found
+
+
+def _read_log(folder: Path, step: int) -> list[dict[str, Any]]:
+    """Return the reports up to a step; later ones will be repeated."""
+    path = folder / LOG_FILE
+    reports = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+    return [report for report in reports if report["step"] <= step]
+
+
+def _write_log(folder: Path, reports: Sequence[dict[str, Any]]) -> None:
+    """Write one line of JSON per report."""
+    with open_atomic(folder / LOG_FILE) as stream:
+        stream.write("".join(f"{json.dumps(report)}\n" for report in reports).encode())
 
 
 @contextmanager
@@ -223,146 +248,3 @@ def use_one_torch_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
-
-
-@dataclass(eq=False)
-class _Trainer:
-    """One training run."""
-
-    learner: Learner
-    validation_graphs: list[Graph]
-    reward: Reward
-    description: dict[str, Any]
-    name: str
-    command: str | None
-    best_weights: Weights
-    """Weights at the best validation so far."""
-    best: float = -np.inf
-    """Return of the best validation so far."""
-    best_step: int = 0
-    stale: int = 0
-    """Validations since the best one."""
-    seconds: float = 0.0
-
-    def run(self, out: Path | None, progress: Callable[[Report], None] | None) -> TrainedAgent:
-        """Train to the end, writing log, checkpoints and the best agent to `out` if given."""
-        learner, s = self.learner, self.learner.settings
-        log = None if out is None else TrainingLog(out, learner.step_number)
-        begun, saved = time.monotonic() - self.seconds, time.monotonic()
-        metrics: dict[str, list[float]] = {}
-        validated = learner.time_share = self._compute_time_share(self.seconds)
-        while learner.share < 1 and not (s.patience and self.stale >= s.patience):
-            for key, value in learner.step().items():
-                if key == "loss" and not math.isfinite(value):
-                    raise AgentError(f"the loss is {value} at step {learner.step_number}: lower learning_rate.")
-                metrics.setdefault(key, []).append(value)
-            step = learner.step_number
-            learner.time_share = self._compute_time_share(time.monotonic() - begun)
-            due = learner.time_share >= min(1.0, validated + 1 / 3)
-            if step % s.validation_interval and step != s.train_steps and not due:
-                continue
-            validated = learner.time_share
-            self.seconds = time.monotonic() - begun
-            report = self._validate(metrics)
-            metrics = {}
-            if progress is not None:
-                progress(report)
-            if out is None or log is None:
-                continue
-            log.add(report)
-            if step == self.best_step:
-                save_agent(self._make_agent(), out / AGENT_FILE)
-            if time.monotonic() - saved > _CHECKPOINT_SECONDS:
-                self._save_checkpoint(out)
-                saved = time.monotonic()
-        if out is None or log is None:
-            return self._make_agent()
-        log.close()
-        agent = save_agent(self._make_agent(), out / AGENT_FILE)
-        if log.reports:
-            title = f"{agent.name}: {self.description['agent']}, {self.reward.name}"
-            save_curves(log.reports, out / _CURVES_FILE, title)
-        self._save_checkpoint(out, finished=True)
-        return agent
-
-    def _compute_time_share(self, seconds: float) -> float:
-        """Return the share of the time budget that is used after some seconds; 0 without a budget."""
-        budget = 60 * self.learner.settings.minutes
-        return min(1.0, seconds / budget) if budget else 0.0
-
-    def _validate(self, metrics: dict[str, list[float]]) -> Report:
-        """Evaluate the current agent, keep it if it is the best, and return a report."""
-        learner, s, step = self.learner, self.learner.settings, self.learner.step_number
-        seed = self.description["seed"]
-        result = evaluate(
-            learner.agent, self.validation_graphs, self.reward, s.walk_nodes, s.validation_walks, seed=seed
-        )
-        if result.mean > self.best:
-            self.best, self.best_step, self.stale = result.mean, step, 0
-            self.best_weights = copy_weights(learner.agent.network)
-        elif learner.updates:
-            self.stale += 1
-        means = {key: float(np.mean(metrics[key])) if key in metrics else None for key in ("loss", "return", "epsilon")}
-        return {
-            "step": step,
-            **means,
-            "validation": result.mean,
-            "best": self.best,
-            "transitions": float(np.sum(metrics.get("transitions", [0.0]))),
-            "updates": learner.updates,
-            "seconds": round(self.seconds, 3),
-            "left": (1 - learner.share) * self.seconds / learner.share,
-            "share": round(learner.share, 6),
-        }
-
-    def _make_agent(self) -> TrainedAgent:
-        """Return the best agent so far with its card."""
-        card = {
-            "name": self.name,
-            "reward": self.reward.name,
-            "command": self.command,
-            "training": self.description,
-            "steps": self.learner.step_number,
-            "validation": {"return": self.best, "step": self.best_step},
-            "licence": "MIT",
-        }
-        return replace(self.learner.agent, network=self.best_weights, name=self.name, card=card)
-
-    def _save_checkpoint(self, out: Path, finished: bool = False) -> None:
-        state = {} if finished else self.learner.get_state()
-        state |= {f"best.{name}": array for name, array in self.best_weights.items()}
-        progress = {name: getattr(self, name) for name in _PROGRESS}
-        save_checkpoint(out / _CHECKPOINT_FILE, state, {"finished": finished, **progress})
-
-    def resume(self, out: Path) -> TrainedAgent | None:
-        """Restore the checkpoint of a folder, if any; return the agent if that run has finished, otherwise None."""
-        check_run_folder(out, self.description)
-        for name in (RUN_FILE, _CHECKPOINT_FILE, AGENT_FILE, "agent.json", LOG_FILE, _CURVES_FILE):
-            for part in out.glob(f".{name}.*.part"):  # incomplete files of a killed process
-                part.unlink()
-        with open_atomic(out / RUN_FILE) as stream:
-            stream.write(json.dumps(self.description, indent=1).encode())
-        checkpoint = out / _CHECKPOINT_FILE
-        if not checkpoint.is_file():
-            return None
-        state, progress = load_checkpoint(checkpoint)
-        best = {key.removeprefix("best."): state.pop(key) for key in list(state) if key.startswith("best.")}
-        try:
-            if {name: array.shape for name, array in best.items()} != self.learner.agent.shape.weights():
-                raise ValueError("it does not hold the best agent")
-            if not progress["finished"]:
-                self.learner.restore_state(state)
-        except (ValueError, KeyError, TypeError, RuntimeError) as error:
-            reason = shorten_text(error, 120)
-            raise FileFormatError(f"{checkpoint}: is not a usable checkpoint ({reason}); {CHECKPOINT_FIX}.") from None
-        self.best_weights = best
-        for name in _PROGRESS:
-            setattr(self, name, progress[name])
-        if not progress["finished"]:
-            return None
-        try:
-            return read_agent(out / AGENT_FILE)
-        except FileFormatError:  # lost or damaged: restore it from the checkpoint
-            reports = read_log(out / LOG_FILE)
-            self.learner.step_number = reports[-1]["step"] if reports else self.learner.settings.train_steps
-            return save_agent(self._make_agent(), out / AGENT_FILE)

@@ -16,19 +16,16 @@ from curiograph.agents.planner import (
     SECOND_WIDTH,
     WIDTH,
     PlannerAgent,
-    ValueBeam,
+    PlannerShape,
     compute_features,
 )
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.graph import Graph
 from curiograph.kernels.lookahead import HORIZON
 from curiograph.rewards.base import Reward
-from curiograph.training.config import ValueSettings
-from curiograph.training.learner import Learner
-from curiograph.training.networks import view_weights
-from curiograph.training.replay import Replay
+from curiograph.training.learner import Learner, Replay, view_weights
+from curiograph.training.settings import TrainingSettings
 
 _SHORTEST_WALK = 5
 
@@ -70,26 +67,31 @@ class ValueLearner(Learner):
     faster and better.
     """
 
-    settings: ValueSettings
+    shape = PlannerShape()
+    walks = 64
+    """Walks per step, each on a randomly drawn training graph; fewer if they are longer than `walk_nodes`."""
+    options = 12
+    """Maximum number of candidates evaluated per walk: half of them the best by reward, the others at random."""
+    updates_per_step = 40
+    random_share = 0.3
+    """Share of walks that move at random; the others follow the planner, with noise."""
+    within = 2.0
+    """Weight in the loss of the differences between a walk's candidates, relative to their values."""
     network: PlannerNetwork
 
-    def __init__(self, settings: ValueSettings, graphs: list[Graph], reward: Reward, seed: int) -> None:
-        if settings.walk_nodes < 3:
-            raise SettingError(
-                f"walk_nodes is {settings.walk_nodes}; a planner learns what follows a step, so give 3 or more."
-            )
+    def __init__(self, settings: TrainingSettings, graphs: list[Graph], reward: Reward, seed: int) -> None:
         torch.manual_seed(seed)
         super().__init__(settings, PlannerNetwork(), graphs, reward, seed)
         self.replay = Replay(
             settings.buffer,
-            features=((settings.options, NUM_FEATURES), np.float32),
-            slopes=((settings.options,), np.float32),
+            features=((self.options, NUM_FEATURES), np.float32),
+            slopes=((self.options,), np.float32),
             count=((), np.int64),
         )
 
     @property
     def agent(self) -> PlannerAgent:
-        return PlannerAgent(self.settings.shape, view_weights(self.network))
+        return PlannerAgent(self.shape, view_weights(self.network))
 
     @property
     def _has_learned(self) -> bool:
@@ -98,40 +100,40 @@ class ValueLearner(Learner):
 
     def step(self) -> dict[str, float]:
         s = self.settings
-        metrics = {"transitions": float(self._collect_states())}
+        metrics: dict[str, float] = {}
+        self._collect_states()
         if self.step_number + 1 >= min(s.warmup, max(1, s.train_steps // 3)) and len(self.replay):
             if not self._has_learned:
                 self._set_scale()
-            metrics["loss"] = float(np.mean([self._update() for _ in range(s.updates)]))
+            metrics["loss"] = float(np.mean([self._update() for _ in range(self.updates_per_step)]))
         self.step_number += 1
         return metrics
 
     # ---- states and their values --------------------------------------------------------------------------------
 
-    def _collect_states(self) -> int:
-        """Send walks to random lengths and store the values of their candidates; return the number of states."""
+    def _collect_states(self) -> None:
+        """Send walks to random lengths and store the values of their candidates."""
         s = self.settings
         steps = s.walk_nodes
         if s.far_nodes > steps and self.draw("far", 1)[0] < s.far_share:
             longest = np.log(s.far_nodes / _SHORTEST_WALK)
             steps = int(_SHORTEST_WALK * np.exp(longest * self.draw("steps", 1)[0]))
         scale = max(1.0, steps / s.walk_nodes)  # fewer longer walks, searched by a narrower beam, for equal cost
-        count, width = max(4, int(s.walks / scale)), max(2, int(s.beam / scale))
+        count, width = max(4, int(self.walks / scale)), max(2, int(s.beam / scale))
         walks = self.start_walks((self.draw("graph", count) * len(self.starts)).astype(np.int64), steps)
         agent = self.agent if self._has_learned else None
-        expert = BeamAgent(width) if agent is None else ValueBeam(max(1, width // 2), values=agent)
+        expert = BeamAgent(width) if agent is None else agent.with_width(max(1, width // 2))
         shortest = max(1, steps - 1 - HORIZON)  # values are learned for at most this number of steps
         stop = shortest + (self.draw("stop", count) * (steps - 1 - shortest)).astype(np.int64)
         policy = self.draw("policy", count)
-        stored = 0
         while True:
             counts = walks.candidates.counts
             here = np.flatnonzero((walks.lengths == stop) & (counts > 0))
             if len(here):
-                stored += self._store_values(walks.rows(here), expert)
+                self.store_values(walks.rows(here), expert)
             onward = np.flatnonzero((walks.lengths < stop) & (counts > 0))
             if not len(onward):
-                return stored
+                return
             walks, stop, policy = walks.rows(onward), stop[onward], policy[onward]
             walks = walks.step(walks.best(self._score_moves(walks, agent, policy)))
 
@@ -152,30 +154,28 @@ class ValueLearner(Learner):
         noise = -np.log(-np.log(self.draw(f"n{length}", len(scores)).clip(1e-12, 1 - 1e-12)))
         level = np.select([policy > 0.8, policy > 0.55], [0.0, 2.0], 0.5)
         scores = scores + noise * ((spread + 1e-9) * level)[candidates.walks]
-        return np.where((policy < self.settings.chance)[candidates.walks], self.draw(f"r{length}", len(scores)), scores)
+        return np.where((policy < self.random_share)[candidates.walks], self.draw(f"r{length}", len(scores)), scores)
 
-    def _store_values(self, walks: Exploration, expert: BeamAgent) -> int:
+    def store_values(self, walks: Exploration, expert: BeamAgent) -> None:
         """Store the features of some candidates, with the values that the expert finds by search."""
-        s = self.settings
-        features, unit = compute_features(walks, s.shape.fan)
-        picked = self._sample_candidates(walks)
+        features, unit = compute_features(walks, self.shape.fan)
+        picked = self.sample_candidates(walks)
         owners = walks.candidates.walks[picked]
         children = walks.branch(owners, picked)
-        gained = expert.measure_returns(children)
+        gained = expert.search(children)[1]
         left = (children.steps - children.lengths).astype(np.float64)
         reward = children.rewards[np.arange(len(picked)), children.lengths - 2]
         slopes = (gained - reward * left) / (left * (left + 1) / 2) / unit[picked]
         counts = np.bincount(owners, minlength=len(walks.lengths))
         column = np.arange(len(picked)) - np.repeat(np.cumsum(counts) - counts, counts)
-        stored_features = np.zeros((len(counts), s.options, NUM_FEATURES), np.float32)
-        stored_slopes = np.zeros((len(counts), s.options), np.float32)
+        stored_features = np.zeros((len(counts), self.options, NUM_FEATURES), np.float32)
+        stored_slopes = np.zeros((len(counts), self.options), np.float32)
         stored_features[owners, column], stored_slopes[owners, column] = features[picked], slopes
         self.replay.add(features=stored_features, slopes=stored_slopes, count=counts)
-        return len(counts)
 
-    def _sample_candidates(self, walks: Exploration) -> Int64:
+    def sample_candidates(self, walks: Exploration) -> Int64:
         """Return at most `options` candidates of each walk: half of them the best by reward, the others at random."""
-        candidates, most = walks.candidates, self.settings.options
+        candidates, most = walks.candidates, self.options
         draws = self.draw(f"c{int(walks.lengths[0])}", len(candidates.nodes))
 
         def rank(keys: Float64) -> Int64:
@@ -192,7 +192,7 @@ class ValueLearner(Learner):
     def _set_scale(self) -> None:
         """Set the scales of inputs and outputs from the states seen so far."""
         rows = self.replay.rows(np.arange(len(self.replay)))
-        filled = np.arange(self.settings.options) < rows["count"][:, None]
+        filled = np.arange(self.options) < rows["count"][:, None]
         features, slopes = rows["features"][filled], rows["slopes"][filled]
         deviation = features.std(axis=0)
         self.network.mean.copy_(torch.from_numpy(features.mean(axis=0)))
@@ -201,9 +201,9 @@ class ValueLearner(Learner):
 
     def _update(self) -> float:
         """Replay a batch and make one gradient update of both networks; return the loss."""
-        s = self.settings
-        rows = self.replay.rows((self.draw("batch", s.batch) * len(self.replay)).astype(np.int64))
-        filled = np.arange(s.options) < rows["count"][:, None]
+        places = (self.draw("batch", self.settings.batch) * len(self.replay)).astype(np.int64)
+        rows = self.replay.rows(places)
+        filled = np.arange(self.options) < rows["count"][:, None]
         mean, spread = self.network.scale.tolist()
         targets = torch.from_numpy((rows["slopes"][filled] - mean) / spread)
         states = torch.from_numpy(np.repeat(np.arange(len(filled)), rows["count"]))
@@ -219,4 +219,4 @@ class ValueLearner(Learner):
         mean = sums / torch.bincount(states, minlength=count).clamp(min=1)
         zeros = torch.zeros_like(error)
         level = nn.functional.smooth_l1_loss(error, zeros)
-        return level + self.settings.within * nn.functional.smooth_l1_loss(error - mean[states], zeros, beta=0.3)
+        return level + self.within * nn.functional.smooth_l1_loss(error - mean[states], zeros, beta=0.3)

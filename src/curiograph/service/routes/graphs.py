@@ -112,7 +112,7 @@ async def search_nodes(
 
 @router.get("/agents", response_model=AgentList, operation_id="list_agents")
 async def list_agents() -> Any:
-    """List the agents; also possible are `beam:WIDTH` and `HORIZON+beam:WIDTH`."""
+    """List the agents; also possible are `beam:WIDTH` and `planner:WIDTH`."""
     return {"agents": [{"name": name, "about": about} for name, about in describe_agents().items()]}
 
 

@@ -1,1 +1,0 @@
-"""A frozen benchmark that any agent can enter, and the table of its results."""
