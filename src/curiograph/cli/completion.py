@@ -129,13 +129,6 @@ def complete_datasets() -> list[str]:
     return list(dict.fromkeys([*READERS, *SOURCES]))
 
 
-def complete_published() -> list[str]:
-    """Datasets of the paper."""
-    from curiograph.paper.people import DATASETS
-
-    return list(DATASETS)
-
-
 def complete_graphs(incomplete: str) -> list[str]:
     """Toy graphs and graph files in the current folder; other paths are left to the shell."""
     from curiograph.graph.io.read import EXTENSIONS

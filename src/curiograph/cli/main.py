@@ -31,7 +31,6 @@ COMMANDS = (
     "evaluate-recommender",
     "predict",
     "hypotheses",
-    "reproduce",
     "data",
     "serve",
     "convert",

@@ -99,7 +99,6 @@ def predict(
     from curiograph.human.prediction.predict import FULL, QUICK
     from curiograph.human.prediction.predict import predict as predict_choices
     from curiograph.human.prediction.protocol import get_recipe
-    from curiograph.paper.table2 import tabulate_methods
     from curiograph.parallel import resolve_engine
 
     check_out(out, (".json", ".csv", *PICTURES))
@@ -147,6 +146,5 @@ def predict(
     if json:
         show_json(document)
         return
-    for table in tabulate_methods(prediction):
-        show_table(table.title, table.columns, table.rows)
+    show_table(f"{prediction.name}: 1 is the best rank, r is over PageRank", *list_rows(prediction.columns()))
     print(prediction.answer)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from curiograph.arrays import Float64
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, open_atomic, wrap_parse_errors
 from curiograph.graph.io.node_link import read_json
-from curiograph.leaderboard.tasks import GROUPS
+from curiograph.leaderboard.tasks import GROUPS, REWARDS
 from curiograph.optional import import_optional
-from curiograph.paper.comparison import REWARDS
-from curiograph.paper.experiment import format_number, format_percent, format_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_TITLES = {"families": "50 nodes", "sizes": "500 and 5,000 nodes", "lengths": "50-node walks", "real": "real networks"}
 
 
 @dataclass(frozen=True)
@@ -144,31 +141,23 @@ class SuiteResult:
         return result
 
 
-def format_leaderboard(results: Iterable[SuiteResult]) -> list[str]:
-    """Format the leaderboard as Markdown, best agent first: mean shares by group and reward, and relative times."""
-    rows = sorted((result.row() for result in results), key=_compute_overall, reverse=True)
-    shown = [
-        (f"{group} {reward}", f"{_TITLES[group]}, {reward}")
-        for group in GROUPS
-        for reward in REWARDS
-        if any(f"{group} {reward}" in row for row in rows)
-    ]
-    lines = [
-        [
-            row["agent"],
-            format_percent(_compute_overall(row)),
-            *(format_percent(row.get(key, math.nan)) for key, _ in shown),
-            f"{format_percent(row['lowest share'])} ({row['lowest task']})",
-            format_number(row["relative time"], 1),
-            row["tasks"],
-        ]
-        for row in rows
-    ]
-    columns = ["agent", "mean", *(title for _, title in shown), "lowest share", "time", "tasks"]
-    return format_table(columns, lines)
+def compute_ratio_of_means(numerator: Float64, denominator: Float64) -> tuple[float, float]:
+    """Return the ratio of two means and its standard error; both arrays hold one number per graph.
+
+    The error is that of the ratio to first order, so variation that the graphs cause in both arrays cancels. Both
+    values are NaN if the denominator is zero.
+
+    >>> compute_ratio_of_means(np.array([2.0, 4.0]), np.array([1.0, 2.0]))
+    (2.0, 0.0)
+    """
+    mean = float(denominator.mean())
+    if mean == 0:
+        return math.nan, math.nan
+    ratio = float(numerator.mean()) / mean
+    return ratio, compute_mean_and_error(numerator - ratio * denominator)[1] / abs(mean)
 
 
-def _compute_overall(row: dict[str, Any]) -> float:
-    """Return the mean over groups and rewards; a group that was not evaluated counts as zero."""
-    shares: Sequence[float] = [row.get(f"{group} {reward}", 0.0) for group in GROUPS for reward in REWARDS]
-    return float(np.mean([0.0 if math.isnan(share) else share for share in shares]))
+def compute_mean_and_error(values: Float64) -> tuple[float, float]:
+    """Return the mean and its standard error, which is NaN for a single value."""
+    error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return float(values.mean()), error

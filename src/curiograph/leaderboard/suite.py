@@ -24,11 +24,10 @@ from curiograph.exploration.mdp import Exploration
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.leaderboard.gym_policy import GymPolicy, replay_walks
-from curiograph.leaderboard.results import SuiteResult, TaskResult
+from curiograph.leaderboard.networks import find_networks, list_networks
+from curiograph.leaderboard.results import SuiteResult, TaskResult, compute_ratio_of_means
 from curiograph.leaderboard.tasks import FAMILIES_GROUP, GROUPS, Task, list_generated_tasks, list_real_tasks
-from curiograph.paper.comparison import compute_ratio_of_means
-from curiograph.paper.networks import find_networks, list_networks
-from curiograph.paper.timing import time_decisions
+from curiograph.leaderboard.timing import time_decisions
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.validation import check_choice

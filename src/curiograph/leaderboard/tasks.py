@@ -11,9 +11,10 @@ from curiograph.agents.evaluate import draw_starts
 from curiograph.exploration.mdp import Exploration, begin, list_starts
 from curiograph.graph.generators import FAMILIES, generate_split
 from curiograph.graph.graph import Graph
-from curiograph.paper.comparison import REWARDS
-from curiograph.paper.networks import read_network
+from curiograph.leaderboard.networks import read_network
 
+REWARDS = ("igt", "cpt")
+"""Rewards of the tasks."""
 FAMILIES_GROUP, SIZES_GROUP, LENGTHS_GROUP, REAL_GROUP = GROUPS = ("families", "sizes", "lengths", "real")
 """Groups of tasks: published families, larger graphs, longer walks, real networks."""
 _SEED = 20_260_000  # of test graphs, starts and ties; the seeds of our trainings and tables are small numbers
