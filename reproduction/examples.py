@@ -1,165 +1,97 @@
-"""Walks of real people, and the next nodes that PageRank and curious PageRank rank first."""
+"""Choices of people, and the next nodes that PageRank and curious PageRank rank first."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from curiograph.files import PathLike
 from curiograph.human.prediction.components import PAGERANK, Mixture
-from curiograph.human.prediction.predict import Effort, PredictionRun
-from curiograph.paper.experiment import Experiment, Table, format_table
-from curiograph.paper.people import TITLES, Settings, prepare_predictions
+from curiograph.human.prediction.predict import PredictionRun
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import MARKERS, create_figure, get_color
 from curiograph.progress import Progress, no_progress
+from reproduction.people import DATASETS, TITLES, prepare_predictions
+from reproduction.report import Report
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+METHODS = (PAGERANK, "igt+cpt")
+"""Methods whose offers are listed."""
 _NUM_OFFERS = 5  # candidates listed for each method
 
 
-@dataclass(frozen=True)
-class Example:
-    """A choice of a test user."""
-
-    dataset: str
-    """Name of the dataset."""
-    history: list[str]
-    """Titles of the visited nodes."""
-    choice: str
-    """Title of the chosen node."""
-    candidates: int
-    """Number of candidates."""
-    offers: dict[str, list[str]]
-    """Titles of the five best candidates by method."""
-    percentiles: dict[str, float]
-    """Percentile rank of the choice by method."""
+def compute(
+    only: tuple[str, ...] = DATASETS,
+    count: int = 4,
+    quick: bool = False,
+    folder: Path | None = None,
+    seed: int = 0,
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
+) -> dict[str, Any]:
+    """Draw `count` choices of each dataset at random among those of the test users of the first split."""
+    runs = prepare_predictions(only, quick, folder, seed, engine, progress)
+    return {"examples": [example for run in runs for example in _draw_examples(run, count)]}
 
 
-@dataclass(frozen=True)
-class Examples(Experiment):
-    """Randomly drawn choices of test users."""
-
-    name = "examples"
-
-    settings: Settings
-    """Datasets, effort and seed."""
-    examples: list[Example]
-    """Drawn choices, by dataset."""
-
-    @property
-    def sections(self) -> list[Table | str]:
-        paragraphs: list[Table | str] = []
-        for example in self.examples:
-            lines = [" > ".join(example.history), f"  went to {example.choice} (of {example.candidates} candidates)"]
-            for name, offers in example.offers.items():
-                rank = f"percentile of the choice {example.percentiles[name]:.2f}"
-                lines.append(f"  {name} offers {', '.join(offers)}; {rank}")
-            paragraphs.append("\n".join(lines))
-        return paragraphs
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"settings": asdict(self.settings), "examples": [asdict(example) for example in self.examples]}
-
-    def to_markdown(self) -> str:
-        lines = [
-            "Choices drawn at random among those of test users. Bold: the node that the person chose. "
-            "Percentile: rank of the choice among the candidates, 1 is best.",
-            "",
-        ]
-        head = ["visited", "went to", "candidates", "PageRank offers", "percentile", "igt+cpt offers", "percentile"]
-        for dataset in dict.fromkeys(example.dataset for example in self.examples):
-            rows = []
-            for example in self.examples:
-                if example.dataset != dataset:
-                    continue
-                choice = _escape(example.choice)
-                row = [" → ".join(map(_escape, example.history)), f"**{choice}**", str(example.candidates)]
-                for name, offers in example.offers.items():
-                    titles = [_escape(title) for title in offers]
-                    marked = [f"**{title}**" if title == choice else title for title in titles]
-                    row += ["<br>".join(marked), f"{example.percentiles[name]:.2f}"]
-                rows.append(row)
-            lines += [f"## {TITLES[dataset]}", "", *format_table(head, rows), ""]
-        return "\n".join(lines).rstrip() + "\n"
-
-    def plot(self) -> Axes:
-        """Plot the percentile rank of each choice by both methods."""
-        count = len(self.examples)
-        _, ax = create_figure(6.4, 0.45 * count + 1.2)
-        for row, example in enumerate(self.examples):
-            ax.plot(list(example.percentiles.values()), [row, row], color="#AAAAAA", zorder=1)
-        methods = list(self.examples[0].percentiles)
-        for method, marker in zip(methods, (MARKERS["pagerank"], MARKERS["mixture"]), strict=True):
-            ranks = [example.percentiles[method] for example in self.examples]
-            ax.scatter(ranks, range(count), marker=marker, color=get_color(method), label=method)
-        names = [f"{TITLES[example.dataset]}: {example.choice[:40]}" for example in self.examples]
-        ax.set_yticks(range(count), names, fontsize=7)
-        ax.invert_yaxis()
-        ax.set_xlabel("percentile rank of the true choice")
-        ax.legend(frameon=False, fontsize=8)
-        axes: Axes = ax
-        return axes
-
-    @classmethod
-    def from_dict(cls, document: dict[str, Any]) -> Self:
-        settings = document["settings"]
-        return cls(
-            Settings(datasets=settings["datasets"], effort=Effort(**settings["effort"]), seed=settings["seed"]),
-            [Example(**example) for example in document["examples"]],
+def _draw_examples(run: PredictionRun, count: int) -> list[dict[str, Any]]:
+    outcome, scored = run.complete()["last"], run.scored["last"]
+    windows, candidates = scored.choices.windows, scored.choices.candidates
+    tested = np.flatnonzero(run.study.split(0, windows.users) & (candidates.counts > _NUM_OFFERS))
+    drawn = np.random.default_rng(run.seed).choice(tested, min(count, len(tested)), replace=False)
+    mixtures = {name: Mixture(**outcome.fits[name][0]) for name in METHODS}
+    scores = {name: scored.score_mixture(mixture) for name, mixture in mixtures.items()}
+    percentiles = {name: scored.rank_choices(mixture).percentile for name, mixture in mixtures.items()}
+    titles = [str(name).replace("_", " ") for name in run.study.graph.names]
+    examples = []
+    for window in np.sort(drawn).tolist():
+        own = slice(candidates.offsets[window], candidates.offsets[window + 1])
+        nodes = candidates.nodes[own]
+        best = {name: nodes[np.argsort(-values[own], kind="stable")[:_NUM_OFFERS]] for name, values in scores.items()}
+        examples.append(
+            {
+                "dataset": run.study.name,
+                "history": [titles[node] for node in windows.histories[window]],
+                "choice": titles[windows.nexts[window]],
+                "candidates": len(nodes),
+                "offers": {name: [titles[node] for node in chosen] for name, chosen in best.items()},
+                "percentiles": {name: float(values[window]) for name, values in percentiles.items()},
+            }
         )
+    return examples
+
+
+def report(document: dict[str, Any]) -> Report:
+    """Show the history, the choice and the offers of both methods."""
+    examples = document["examples"]
+    rows: dict[str, list[Any]] = {}
+    for example in examples:
+        row = [" → ".join(map(_escape, example["history"])), f"**{_escape(example['choice'])}**", str(example["candidates"])]
+        for name in METHODS:
+            offers = [f"**{_escape(t)}**" if t == example["choice"] else _escape(t) for t in example["offers"][name]]
+            row += ["; ".join(offers), f"{example['percentiles'][name]:.2f}"]
+        rows.setdefault(TITLES[example["dataset"]], []).append(row)
+    columns = ["visited", "went to", "candidates", "PageRank offers", "percentile", "igt+cpt offers", "its percentile"]
+    figure, ax = create_figure(6.4, 0.45 * len(examples) + 1.2)
+    for method, marker in zip(METHODS, (MARKERS["pagerank"], MARKERS["mixture"]), strict=True):
+        ranks = [example["percentiles"][method] for example in examples]
+        ax.scatter(ranks, range(len(examples)), marker=marker, color=get_color(method), label=method, zorder=2)
+    for place, example in enumerate(examples):
+        ax.plot([example["percentiles"][method] for method in METHODS], [place, place], color="#AAAAAA", zorder=1)
+    names = [f"{TITLES[example['dataset']]}: {example['choice'][:40]}" for example in examples]
+    ax.set_yticks(range(len(examples)), names, fontsize=7)
+    ax.invert_yaxis()
+    ax.set_xlabel("percentile rank of the true choice")
+    ax.legend(frameon=False, fontsize=8)
+    return Report(
+        tables={title: pd.DataFrame(own, columns=columns) for title, own in rows.items()},
+        figure=figure,
+        text="Choices drawn at random among those of test users. Bold: the node that the person chose. Percentile: rank "
+        "of the choice among the candidates, 1 is best.",
+    )
 
 
 def _escape(text: str) -> str:
     """Escape the characters of a title that would break a Markdown table."""
     return text.replace("|", "\\|").replace("<", "&lt;")
-
-
-def run(
-    settings: Settings,
-    count: int,
-    folder: PathLike | None,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
-) -> Examples:
-    """Draw `count` choices of each dataset at random among those of the test users of the first split."""
-    examples = []
-    for prediction in prepare_predictions(settings, folder, engine, progress):
-        examples += _draw_examples(prediction, count)
-    return Examples(settings, examples)
-
-
-def _draw_examples(prediction: PredictionRun, count: int) -> list[Example]:
-    outcome = prediction.complete()["last"]
-    scored = prediction.scored["last"]
-    windows, candidates = scored.choices.windows, scored.choices.candidates
-    labels = prediction.study.graph.names
-    tested = np.flatnonzero(prediction.study.split(0, windows.users) & (candidates.counts > _NUM_OFFERS))
-    drawn = np.random.default_rng(prediction.seed).choice(tested, min(count, len(tested)), replace=False)
-    mixtures = {name: Mixture(**outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
-    scores = {name: scored.score_mixture(mixture) for name, mixture in mixtures.items()}
-    percentiles = {name: scored.rank_choices(mixture).percentile for name, mixture in mixtures.items()}
-
-    def get_title(node: int) -> str:
-        return str(labels[int(node)]).replace("_", " ")
-
-    examples = []
-    for window in np.sort(drawn).tolist():
-        own = slice(candidates.offsets[window], candidates.offsets[window + 1])
-        nodes = candidates.nodes[own]
-        best = {name: np.argsort(-values[own], kind="stable")[:_NUM_OFFERS] for name, values in scores.items()}
-        examples.append(
-            Example(
-                dataset=prediction.study.name,
-                history=[get_title(node) for node in windows.histories[window]],
-                choice=get_title(windows.nexts[window]),
-                candidates=len(nodes),
-                offers={name: [get_title(node) for node in nodes[indices]] for name, indices in best.items()},
-                percentiles={name: float(values[window]) for name, values in percentiles.items()},
-            )
-        )
-    return examples

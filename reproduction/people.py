@@ -1,57 +1,60 @@
-"""Datasets and settings of the experiments on human choices: `table2`, `diffusion` and `examples`."""
+"""Datasets of the experiments on human choices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 
-from curiograph.files import PathLike
+from curiograph.graph.graph import Graph
 from curiograph.human.data.cooccurrence import Keep
+from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.load import load_dataset
-from curiograph.human.prediction.predict import FULL, Effort, PredictionRun, prepare_run
+from curiograph.human.data.wikispeedia import read_wikispeedia
+from curiograph.human.prediction.predict import FULL, QUICK, PredictionRun, prepare_run
 from curiograph.human.prediction.protocol import get_recipe
 from curiograph.parallel import Engine
 from curiograph.progress import Progress, split_progress
+from curiograph.validation import check_choice
 
 DATASETS = ("movielens", "books", "wikispeedia")
 """Datasets of the paper."""
 TITLES = {"movielens": "MovieLens", "books": "Amazon Books", "wikispeedia": "Wikispeedia"}
 """Titles of the datasets."""
+GAMES = {"finished": "paths_finished.tsv", "unfinished": "paths_unfinished.tsv"}
+"""Files of the games of Wikispeedia; only unfinished ones have players."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of the experiments on human choices."""
+def load_datasets(names: Sequence[str], folder: Path | None) -> list[Dataset]:
+    """Load datasets of the paper, all at once, so that a missing one is reported before the work begins."""
+    return [load_dataset(check_choice("--only", name, DATASETS), folder) for name in names]
 
-    datasets: Sequence[str] = DATASETS
-    """Names of the datasets."""
-    effort: Effort = FULL
-    """Number of splits, trials, training steps and walkers."""
-    seed: int = 0
-    """Seed of the splits, agents, walkers and fits."""
-    item_graphs: Sequence[Keep] = ("highest",)
-    """Kinds of item graphs, for datasets without their own links."""
+
+def load_games(kind: str, folder: Path | None) -> tuple[Dataset, Graph]:
+    """Load the finished or the unfinished games of Wikispeedia, and the graph of its articles."""
+    games = read_wikispeedia(load_dataset("wikispeedia", folder).source_path / GAMES[kind])
+    assert games.graph is not None  # Wikispeedia has one
+    return games, games.graph
 
 
 def prepare_predictions(
-    settings: Settings, folder: PathLike | None, engine: Engine, progress: Progress
+    only: Sequence[str],
+    quick: bool,
+    folder: Path | None,
+    seed: int,
+    engine: Engine,
+    progress: Progress,
+    keep: Keep = "highest",
 ) -> Iterator[PredictionRun]:
-    """Prepare the prediction of each dataset and item graph, each in its own run folder; load all datasets first."""
-    predictions = [
-        (dataset, keep)
-        for dataset in [load_dataset(name, folder) for name in settings.datasets]
-        for keep in (settings.item_graphs if dataset.graph is None else settings.item_graphs[:1])
-    ]
-    stages = split_progress(progress, [1] * len(predictions))
-    for (dataset, keep), stage in zip(predictions, stages, strict=True):
+    """Prepare the prediction of each dataset with trained walkers, each in its own run folder."""
+    datasets = load_datasets(only, folder)
+    for dataset, stage in zip(datasets, split_progress(progress, [1] * len(datasets)), strict=True):
         name = dataset.name if dataset.graph is not None or keep == "highest" else f"{dataset.name}-{keep}"
-        own_engine = replace(engine, run=engine.run and engine.run / name)
-        with own_engine.connect():
-            yield prepare_run(
-                dataset,
-                recipe=get_recipe(dataset.name, keep),
-                effort=settings.effort,
-                seed=settings.seed,
-                engine=own_engine,
-                progress=stage,
-            )
+        yield prepare_run(
+            dataset,
+            recipe=get_recipe(dataset.name, keep),
+            effort=QUICK if quick else FULL,
+            seed=seed,
+            engine=replace(engine, run=engine.run and engine.run / name),
+            progress=stage,
+        )
