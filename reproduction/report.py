@@ -47,8 +47,9 @@ class Report:
 
 
 def format_frame(frame: pd.DataFrame, style: str = "pipe") -> str:
-    """Format a table of texts; `style` is one of tabulate."""
-    text: str = frame.to_markdown(index=False, tablefmt=style, disable_numparse=True)
+    """Format a table of texts; `style` is one of tabulate. Wide columns are wrapped, except in Markdown."""
+    width = None if style == "pipe" else 40
+    text: str = frame.to_markdown(index=False, tablefmt=style, disable_numparse=True, maxcolwidths=width)
     return text
 
 

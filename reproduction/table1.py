@@ -92,7 +92,7 @@ def _fill_cell(cell: dict[str, Any], returns: dict[tuple[str, ...], list[Any]], 
     random, beam = by_graph["random"], by_graph["beam"]
     shares = {column: compute_ratio_of_means(by_graph[column] - random, beam - random) for column in NORMALIZED}
     cell["shares"] = {column: {"share": share, "sem_by_graph": error} for column, (share, error) in shares.items()}
-    attainable = beam.mean() - paper["random"][0]
+    attainable = cell["results"]["beam"]["mean"] - paper["random"][0]
     cell["paper_shares"] = {name: (paper[name][0] - paper["random"][0]) / attainable for name in PAPER_AGENTS}
 
 

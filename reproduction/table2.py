@@ -22,6 +22,8 @@ from reproduction.report import Report, interval, is_known
 METHODS = ("igt", "cpt", "igt+cpt")
 """Methods of Table 2 of the paper."""
 NOTES = (
+    "r: relative improvement of the percentile ranks of human choices over PageRank, among the out-neighbors of the last "
+    "node; ± over splits (95 % interval over users).",
     "Differences from the paper. Its text leaves open n_burn-in, the candidates, how movies and books are linked and "
     "what the error is; the choices made here are listed under each dataset. Candidates are the out-neighbors of the "
     "last node (below also all nodes). Ties share their mean rank. Walkers teleport after a maximum number of steps, "
@@ -90,9 +92,8 @@ def report(document: dict[str, Any]) -> Report:
     return Report(
         tables={"r over PageRank among the out-neighbors of the last node": pd.DataFrame(rows, columns=[*columns, MEMORY])},
         figure=_plot(predictions),
-        text="r: relative improvement of the percentile ranks of human choices over PageRank, among the out-neighbors of "
-        "the last node; ± over splits (95 % interval over users).",
-        remarks=[*remarks, *NOTES, *map(_describe_study, predictions)],
+        text="\n\n".join([*NOTES, *map(_describe_study, predictions)]),
+        remarks=remarks,
         details=details,
     )
 
