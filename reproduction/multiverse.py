@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
 
 from curiograph.agents.registry import as_agent
-from curiograph.arrays import Float64
-from curiograph.files import PathLike
-from curiograph.human.data.cooccurrence import Keep
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.item_neighbors import Similarity
-from curiograph.human.data.load import load_dataset
 from curiograph.human.prediction.components import PAGERANK, REWARDS
 from curiograph.human.prediction.fitting import KINDS
 from curiograph.human.prediction.protocol import get_recipe
 from curiograph.human.prediction.results import MEMORY
-from curiograph.paper.experiment import Experiment, Table, format_table
-from curiograph.paper.people import DATASETS, TITLES
-from curiograph.paper.published import TABLE2
-from curiograph.paper.universe_results import THEORIES, UNIT, Universes
-from curiograph.paper.universes import (
+from curiograph.parallel import IN_PROCESS, Engine
+from curiograph.plotting import COLORS, create_figure, get_color
+from curiograph.progress import Progress, no_progress
+from reproduction.people import DATASETS, TITLES, load_datasets
+from reproduction.published import TABLE2
+from reproduction.report import Report
+from reproduction.universes import (
     BURN_INS,
     CHANCES,
     FAMILIES,
@@ -39,19 +39,20 @@ from curiograph.paper.universes import (
     World,
     compute_universes,
 )
-from curiograph.parallel import IN_PROCESS, Engine, Job, run_job
-from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
-from curiograph.plotting import COLORS, create_figure, get_color
-from curiograph.progress import Progress, no_progress
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 CONTROLS = (PAGERANK, MEMORY, TWO_PAGERANKS, "markov")
 """Methods with which igt+cpt is compared."""
 DEGREES = (8, 16, 32)
 """Mean degrees of co-occurrence graphs."""
-_TITLES = {PAGERANK: "PageRank", "markov": "Markov"}
+QUICK = Effort(training=100, test=200, candidates=16, walkers=8, trained_walkers=2, draws=50)
+"""A first look."""
+BASE = {
+    "links": "directed", "pairs": "highest", "similarity": "cosine", "mean degree": "16", "candidates": "last",
+    "runs": "all", "signs": "either",
+}  # fmt: skip
+"""Levels of the protocol of our Table 2; its burn-in is that of the recipe of a dataset."""
+UNIT = 1e-4
+"""Unit of stored numbers."""
 QUESTIONS = {
     "draws": f"How often does a test set of {SMALL_TEST} choices give the numbers of the paper?",
     "variance": "Which choice matters most?",
@@ -79,438 +80,326 @@ _METHOD = (
 )
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of the experiment."""
-
-    datasets: Sequence[str] = DATASETS
-    """Names of the datasets."""
-    seeds: int = 5
-    """Number of seeds of users, graphs, choices, walkers and agents."""
-    effort: Effort = field(default_factory=Effort)
-    """How much to compute for each graph."""
-    seed: int = 0
-    """First of the seeds."""
+# ---- computation ----------------------------------------------------------------------------------------------------
 
 
-QUICK = Settings(
-    seeds=2,
-    effort=Effort(training=100, test=200, candidates=16, walkers=8, trained_walkers=2, draws=50),
-)
-"""A first look."""
+def compute(
+    only: tuple[str, ...] = DATASETS,
+    seeds: int = 5,
+    quick: bool = False,
+    folder: Path | None = None,
+    seed: int = 0,
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
+) -> dict[str, Any]:
+    """Compute all universes of each dataset; with a run folder, finished graphs are kept there."""
+    effort = QUICK if quick else Effort()
+    numbers = range(seed, seed + (2 if quick else seeds))
+    settings = {"datasets": only, "seeds": len(numbers), "effort": effort, "seed": seed}
+    universes = {d.name: compute_dataset(d, numbers, effort, engine, progress) for d in load_datasets(only, folder)}
+    return {"settings": settings, "unit": UNIT, "universes": universes}
 
 
-@dataclass(frozen=True, eq=False)
-class Multiverse(Experiment):
-    """Universes of each dataset, and what they say about the claims of the paper."""
+def list_worlds(dataset: Dataset, seeds: Sequence[int]) -> tuple[dict[str, list[str]], list[World]]:
+    """Return the factors of the graph and the seed, and all their combinations."""
+    recipe = get_recipe(dataset.name, "highest")
+    levels: dict[str, Sequence[Any]] = {"links": ("directed", "undirected")}
+    if dataset.graph is None:
+        levels = {"pairs": ("highest", "nearest"), "similarity": ("cosine", "pmi"), "mean degree": DEGREES}
+    levels["seed"] = seeds
+    worlds = []
+    for *kind, seed in product(*levels.values()):
+        if dataset.graph is not None:
+            worlds.append(World(recipe, kind == ["directed"], seed))
+        else:
+            names = ("keep", "similarity", "mean_degree")
+            worlds.append(World(replace(recipe, **dict(zip(names, kind, strict=True))), True, seed))
+    return {name: list(map(str, each)) for name, each in levels.items()}, worlds
 
-    name = "multiverse"
 
-    settings: Settings
-    """Datasets, seeds and effort."""
-    universes: Sequence[Universes]
-    """Universes of each dataset."""
+def compute_dataset(
+    dataset: Dataset,
+    seeds: Sequence[int],
+    effort: Effort,
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
+) -> dict[str, Any]:
+    """Compute all universes of a dataset as a job, one task per graph and seed; numbers are texts in units of 0.0001."""
+    factors, worlds = list_worlds(dataset, seeds)
+    agents = [as_agent(f"{reward}-{family}") for reward, family in product(REWARDS, FAMILIES)]
+    walks = dataset.walks
+    results = engine.map(
+        compute_universes,
+        (replace(dataset, titles={}, texts={}), TABLE2[dataset.name], effort),
+        worlds,
+        name=f"universes-{dataset.name}",
+        key=[walks.nodes, walks.offsets, walks.users, dataset.graph, *agents, effort],
+        unit="graphs",
+        progress=progress,
+    )
+    factors |= {
+        "burn-in": list(map(str, BURN_INS)), "candidates": list(SCOPES), "runs": list(RUNS), "signs": list(SIGNS),
+        "walkers": list(KINDS), "test set": list(TESTS),
+    }  # fmt: skip
+    ranks, chances, sizes = (np.stack([found[key] for found in results]) for key in ("ranks", "chances", "sizes"))
+    bounds = {name: [found[name] for found in results] for name in ("nodes", "links")}
+    bounds["training"] = sizes[..., 0].ravel().tolist()
 
-    @property
-    def draw_table(self) -> Table:
-        """How often small test sets give the numbers of the paper."""
-        rows = []
-        for each in self.universes:
-            paper = TABLE2[each.name]
-            levels = {name: level for name, level in each.base.items() if name != "test set"}
-            base = each.select(each.chances, **levels).reshape(-1, len(CHANCES)).mean(axis=0)
-            everywhere = each.chances.reshape(-1, len(CHANCES)).mean(axis=0)
-            for place, (name, event) in enumerate(_list_events(paper)):
-                best = each.chances[..., place].mean(axis=list(each.factors).index("seed")).max()
-                rows.append(
-                    [
-                        TITLES[each.name] if name == "igt+cpt" else "",
-                        event,
-                        *map(_format_share, (everywhere[place], base[place], best)),
-                    ]
-                )
-        columns = ["dataset", "event", "all universes", "protocol of our Table 2", "most favorable protocol"]
-        return Table(f"share of draws of {SMALL_TEST} test choices", columns, rows)
+    def encode(values: Any, unit: float) -> str:
+        return " ".join(map(str, np.rint(values.ravel() / unit).astype(int).tolist()))
 
-    @property
-    def variance_table(self) -> Table:
-        """Shares of the variance of r of igt+cpt by factor."""
-        shares = [each.shares for each in self.universes]
-        names = list(dict.fromkeys(name for each in shares for name in each))
-        rows = [
-            [
-                name,
-                *(text for each in shares for text in (map(_format_share, each[name]) if name in each else ("", ""))),
-            ]
-            for name in names
-        ]
-        columns = [f"{TITLES[each.name]}, {part}" for each in self.universes for part in ("main", "total")]
-        return Table("share of the variance of r of igt+cpt over universes", ["choice", *columns], rows)
+    return {
+        "factors": factors,
+        "ranks": {method: encode(ranks[..., place], UNIT) for place, method in enumerate(METHODS)},
+        "chances": {name: encode(chances[..., place], UNIT) for place, name in enumerate(CHANCES)},
+        "tested": encode(sizes[..., 1], 1),
+        "sizes": {name: [min(values), max(values)] for name, values in bounds.items()},
+    }
 
-    @property
-    def level_table(self) -> Table:
-        """Mean r of igt+cpt by level of each factor."""
-        rows = []
-        for each in self.universes:
-            r, memory = (each.get_improvement(method) for method in ("igt+cpt", MEMORY))
-            for name, levels in each.factors.items():
-                for level in levels:
-                    chosen = {name: level}
-                    mean, control = (float(each.select(values, **chosen).mean()) for values in (r, memory))
-                    rows.append([TITLES[each.name], name, level, f"{mean:+.1%}", f"{control:+.1%}"])
-        return Table("mean r over universes", ["dataset", "choice", "level", "igt+cpt", MEMORY], rows)
 
-    @property
-    def control_table(self) -> Table:
-        """Share of universes in which igt+cpt is above each control."""
-        rows = []
-        for each in self.universes:
-            for test in reversed(TESTS):
-                cells = []
-                for control in CONTROLS:
-                    above, equal, difference = each.compare(control, test)
-                    cells.append(f"{_format_share(above)} (equal {_format_share(equal)}), {difference:+.1%}")
-                number = f"{each.chances[..., 0].size:,}"
-                rows.append([TITLES[each.name], "all" if test == "all" else f"{test} choices", number, *cells])
-        columns = ["dataset", "test set", "universes", *(f"above {_TITLES.get(name, name)}" for name in CONTROLS)]
-        title = "share of universes in which igt+cpt ranks choices higher than a control, and mean difference of r"
-        return Table(title, columns, rows)
+# ---- results --------------------------------------------------------------------------------------------------------
 
-    @property
-    def base_table(self) -> Table:
-        """r over seeds in the protocol of our Table 2."""
-        rows = []
-        methods = METHODS[1:]
-        for each in self.universes:
-            for kind in KINDS:
-                cells = [_format_spread(each.get_base(method, kind)) for method in methods]
-                rows.append([TITLES[each.name], kind, _format_rank(each.get_base_ranks(PAGERANK, kind)), *cells])
-            paper = TABLE2[each.name]
-            cells = ["{:+.1%} ± {:.1%}".format(*paper[method]) if method in paper else "" for method in methods]
-            rows.append([TITLES[each.name], "paper", "", *cells])
-        columns = ["dataset", "walkers", "PageRank", *(_TITLES.get(method, method) for method in methods)]
-        return Table(
-            f"percentile rank by PageRank, and r of the others, in the protocol of our Table 2: mean ± deviation over "
-            f"{self.settings.seeds} seeds",
-            columns,
-            rows,
-        )
+
+class Universes:
+    """Results of all universes of a dataset, as frames whose index levels are the factors."""
+
+    def __init__(self, name: str, document: Mapping[str, Any]) -> None:
+        self.name, self.factors, self.sizes = name, document["factors"], document["sizes"]
+
+        def decode(texts: Mapping[str, str], without: int, unit: float = UNIT) -> pd.DataFrame:
+            kept = dict(list(self.factors.items())[: len(self.factors) - without])
+            index = pd.MultiIndex.from_product(kept.values(), names=kept)
+            return pd.DataFrame({key: np.array(text.split(), float) * unit for key, text in texts.items()}, index)
+
+        self.ranks = decode(document["ranks"], 0)
+        self.chances = decode(document["chances"], 1)
+        self.tested = decode({"tested": document["tested"]}, 3, 1)["tested"]
+        self.r = self.ranks.div(self.ranks[PAGERANK], axis=0) - 1
+        self.all_tests = self.r.xs("all", level="test set")
+        gained = self.all_tests[["igt", "cpt"]].clip(lower=0).sum(axis=1)
+        self.excess = self.all_tests["igt+cpt"] - gained
+        """r of igt+cpt minus the sum of those of igt and cpt, where a loss counts as zero; all test choices."""
 
     @property
-    def tables(self) -> list[Table]:
-        """All tables."""
-        return [self.base_table, self.draw_table, self.variance_table, self.control_table, self.level_table]
+    def base(self) -> dict[str, str]:
+        """Levels of the protocol of our Table 2, except seed, walkers and test set."""
+        levels = BASE | {"burn-in": str(get_recipe(self.name, "highest").burn_in)}
+        return {name: level for name, level in levels.items() if name in self.factors}
+
+    def select_base(self, frame: pd.DataFrame, **further: str) -> pd.DataFrame:
+        """Return the rows of the protocol of our Table 2."""
+        levels = self.base | further
+        return frame.xs(tuple(levels.values()), level=list(levels))
+
+    def average_seeds(self, values: pd.Series) -> pd.Series:
+        """Return means over seeds by protocol, in the order of the factors."""
+        names = [name for name in values.index.names if name != "seed"]
+        return values.groupby(level=names, sort=False).mean()
 
     @property
-    def sections(self) -> list[Table | str]:
-        return list(self.tables)
+    def shares(self) -> pd.DataFrame:
+        """Shares of the variance of r of igt+cpt that each factor explains: alone, and with interactions (Sobol)."""
+        r = self.r["igt+cpt"]
+        rows = {}
+        for name in self.factors:
+            others = [other for other in self.factors if other != name]
+            parts = r.groupby(level=name).mean().var(ddof=0), r.groupby(level=others).var(ddof=0).mean()
+            rows[name] = [part / r.var(ddof=0) for part in parts]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["main", "total"])
 
-    def answer(self, each: Universes) -> dict[str, str]:
-        """Return a sentence on each question for a dataset."""
-        title, paper = TITLES[each.name], TABLE2[each.name]
-        chances = each.chances.reshape(-1, len(CHANCES)).mean(axis=0)
-        by_protocol = each.chances[..., 0].mean(axis=list(each.factors).index("seed"))
-        best = np.unravel_index(np.argmax(by_protocol), by_protocol.shape)
-        ordered = sorted(each.shares.items(), key=lambda share: -share[1].main)
-        (first, most), (second, next_most) = ordered[:2]
-        above = {control: _format_share(each.compare(control).above) for control in CONTROLS}
-        equal = _format_share(each.compare(PAGERANK).equal)
-        excess, beyond = each.excess, each.excess_beyond_seeds
-        published = paper["igt+cpt"][0] - paper["igt"][0] - paper["cpt"][0]
-        place = np.unravel_index(np.argmax(beyond), beyond.shape)
-        where = f", at most {beyond[place]:+.1%} ({each.describe(place, ('seed', 'test set'))})" if beyond.any() else ""
-        r = each.select(each.get_improvement("igt+cpt"), **{"test set": "all"})
-        ranks = [_format_rank(each.get_base_ranks(method, KINDS[0])) for method in (PAGERANK, "igt+cpt")]
-        deviation = float(np.sqrt(np.mean(each.chances[..., CHANCES.index("deviation")] ** 2)))
-        base = ", ".join(f"{_format_spread(each.get_base('igt+cpt', kind))} ({kind})" for kind in KINDS)
-        return {
-            "draws": f"{title}: of the draws of {SMALL_TEST} test choices, {_format_share(chances[0])} give igt+cpt "
-            f"{paper['igt+cpt'][0]:+.1%} or more, {_format_share(chances[1])} give igt {paper['igt'][0]:+.1%} or less, "
-            f"and {_format_share(chances[2])} both; igt+cpt reaches the value of the paper most often, in "
-            f"{_format_share(by_protocol[best])} of draws, with {each.describe(best, ('seed', 'test set'))}. With all "
-            f"test choices, r of igt+cpt is {r.min():+.1%} to {r.max():+.1%}, its median {np.median(r):+.1%}.",
-            "variance": f"{title}: the choice that matters most is {first}, with {_format_share(most.main)} of the "
-            f"variance of r ({_format_share(most.total)} with interactions), then {second} with "
-            f"{_format_share(next_most.main)} ({_format_share(next_most.total)}).",
-            "controls": f"{title}: with all test choices, igt+cpt is above PageRank in {above[PAGERANK]} of "
-            f"universes (equal in {equal}), above memory in {above[MEMORY]}, above two PageRanks in "
-            f"{above[TWO_PAGERANKS]}, and above Markov in {above['markov']}.",
-            "super-additivity": f"{title}: igt+cpt gains more than igt and cpt together (in the paper "
-            f"{published:+.1%}) in {_format_share(np.mean(excess > 0))} of universes (mean difference "
-            f"{excess.mean():+.1%}) and in {_format_share(chances[3])} of draws of {SMALL_TEST}; beyond the spread "
-            f"over seeds in {np.count_nonzero(beyond):,} of {beyond.size:,} protocols, where chance gives 2.5 %"
-            f"{where}.",
-            "seeds": f"{title}: over seeds, r of igt+cpt is {base} in the protocol of our Table 2 (paper: "
-            f"± {paper['igt+cpt'][1]:.1%}), with mean percentile ranks {ranks[0]} of PageRank and {ranks[1]} of "
-            f"greedy igt+cpt; in a typical protocol r deviates by {each.spread:.1%} over seeds, of which the sample of "
-            f"test choices explains {each.sampling_error:.1%}, and by {deviation:.1%} over draws of {SMALL_TEST} "
-            "choices.",
-        }
+    def compare(self, control: str, test: str = "all") -> tuple[float, float, float]:
+        """Return the shares of universes in which igt+cpt is above a control and equal to it, and the mean difference."""
+        ranks = self.ranks.xs(test, level="test set")
+        ours, theirs = ranks["igt+cpt"], ranks[control]
+        difference = ((ours - theirs) / ranks[PAGERANK]).mean()
+        return float((ours > theirs).mean()), float((ours == theirs).mean()), float(difference)
 
     @property
-    def remarks(self) -> list[str]:
-        return [sentence for each in self.universes for sentence in self.answer(each).values()]
+    def excess_beyond_seeds(self) -> pd.Series:
+        """Mean excess over seeds of each protocol; zero if it is not above zero at 97.5 % (Student's t)."""
+        count, mean = len(self.factors["seed"]), self.average_seeds(self.excess)
+        if count < 2:
+            return mean * 0
+        error = self.excess.groupby(level=mean.index.names, sort=False).std() / np.sqrt(count)
+        return mean.where(mean > stdtrit(count - 1, 0.975) * error, 0.0)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "settings": asdict(self.settings),
-            "unit": UNIT,
-            "paper": {each.name: TABLE2[each.name] for each in self.universes},
-            "universes": {each.name: each.to_dict() for each in self.universes},
-            "remarks": self.remarks,
-        }
+    @property
+    def spread(self) -> float:
+        """Standard deviation of r of igt+cpt over seeds in a typical protocol, with all test choices."""
+        names = [name for name in self.all_tests.index.names if name != "seed"]
+        freedom = min(1, len(self.factors["seed"]) - 1)
+        return float(np.sqrt(self.all_tests["igt+cpt"].groupby(level=names).var(ddof=freedom).mean()))
 
-    @classmethod
-    def from_dict(cls, document: dict[str, Any]) -> Self:
-        settings = document["settings"]
-        return cls(
-            settings=Settings(**settings | {"effort": Effort(**settings["effort"])}),
-            universes=[Universes.from_dict(name, each) for name, each in document["universes"].items()],
-        )
-
-    def to_markdown(self) -> str:
-        answers = [self.answer(each) for each in self.universes]
-        lines = [
-            "Table 2 of the paper leaves open many choices. Each universe is one combination of them; r is the "
-            "improvement of the mean percentile rank of human choices over PageRank.",
-            "",
-            _METHOD.format(**asdict(self.settings.effort), seeds=self.settings.seeds, small=SMALL_TEST),
-            "",
-            *(f"- {_describe_sizes(each)}" for each in self.universes),
-            "",
-            "The JSON document holds the mean percentile rank by every method in every universe, in units of "
-            f"{UNIT:.4f} and in the order of the factors, the last one fastest.",
-            "",
-        ]
-        tables = {
-            "draws": self.draw_table,
-            "variance": self.variance_table,
-            "controls": self.control_table,
-            "super-additivity": None,
-            "seeds": self.base_table,
-        }
-        for question, heading in QUESTIONS.items():
-            lines += [f"## {heading}", "", *(f"- {answer[question]}" for answer in answers), ""]
-            table = tables[question]
-            if table is not None:
-                lines += [
-                    f"{table.title[0].upper()}{table.title[1:]}:",
-                    "",
-                    *format_table(table.columns, table.rows),
-                    "",
-                ]
-        lines += [
-            "## Every level",
-            "",
-            "Mean r over all universes with a level:",
-            "",
-            *format_table(self.level_table.columns, self.level_table.rows),
-        ]
-        return "\n".join(lines) + "\n"
-
-    def plot(self) -> Axes:
-        """Plot the five answers, one column of panels per dataset."""
-        count = len(self.universes)
-        _, cells = create_figure(3.2 * count, 16, columns=count, rows=len(_PLOTS))
-        cells = cells.reshape(len(_PLOTS), count)
-        for panels, each in zip(cells.T, self.universes, strict=True):
-            for ax, plot in zip(panels, _PLOTS, strict=True):
-                plot(ax, each)
-                ax.spines[["top", "right"]].set_visible(False)
-            reached = _format_share(each.chances[..., 0].mean())
-            title = f"{TITLES[each.name]}\n{reached} of draws of {SMALL_TEST}\nreach the value of the paper"
-            panels[0].set_title(title, fontsize=10)
-        for row in cells:
-            row[0].legend(frameon=False, fontsize=8)
-            for ax in row[1:]:
-                ax.set_ylabel("")
-        axes: Axes = cells[0, 0]
-        return axes
+    @property
+    def sampling_error(self) -> float:
+        """Part of `spread` that is due to the sample of test choices, from the deviation over draws."""
+        deviations = self.chances["deviation"].to_numpy().reshape(len(self.tested), -1)
+        return float(np.sqrt(np.mean(deviations**2 * SMALL_TEST / self.tested.to_numpy()[:, None])))
 
 
-_SLANTED: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}  # text of ticks
+def answer_questions(each: Universes) -> dict[str, str]:
+    """Return a sentence on each of `QUESTIONS` for a dataset."""
+    title, paper = TITLES[each.name], TABLE2[each.name]
+    chances, by_protocol = each.chances.mean(), each.average_seeds(each.chances["igt+cpt"])
+    (first, most), (second, next_most) = list(each.shares.sort_values("main", ascending=False).iterrows())[:2]
+    above = {control: _share(each.compare(control)[0]) for control in CONTROLS}
+    beyond, r = each.excess_beyond_seeds, each.all_tests["igt+cpt"]
+    where = f", at most {beyond.max():+.1%} ({_describe_place(beyond)})" if beyond.any() else ""
+    published = paper["igt+cpt"][0] - paper["igt"][0] - paper["cpt"][0]
+    base = ", ".join(f"{_spread(_get_base(each, kind)['igt+cpt'])} ({kind})" for kind in KINDS)
+    greedy = each.select_base(each.ranks, **{"walkers": KINDS[0], "test set": "all"})
+    ranks = [_spread(greedy[method], ".3f") for method in (PAGERANK, "igt+cpt")]
+    return {
+        "draws": f"{title}: of the draws of {SMALL_TEST} test choices, {_share(chances['igt+cpt'])} give igt+cpt "
+        f"{paper['igt+cpt'][0]:+.1%} or more, {_share(chances['igt'])} give igt {paper['igt'][0]:+.1%} or less, and "
+        f"{_share(chances['both'])} both; igt+cpt reaches the value of the paper most often, in "
+        f"{_share(by_protocol.max())} of draws, with {_describe_place(by_protocol)}. With all test choices, r of "
+        f"igt+cpt is {r.min():+.1%} to {r.max():+.1%}, its median {r.median():+.1%}.",
+        "variance": f"{title}: the choice that matters most is {first}, with {_share(most['main'])} of the variance of "
+        f"r ({_share(most['total'])} with interactions), then {second} with {_share(next_most['main'])} "
+        f"({_share(next_most['total'])}).",
+        "controls": f"{title}: with all test choices, igt+cpt is above PageRank in {above[PAGERANK]} of universes "
+        f"(equal in {_share(each.compare(PAGERANK)[1])}), above memory in {above[MEMORY]}, above two PageRanks in "
+        f"{above[TWO_PAGERANKS]}, and above Markov in {above['markov']}.",
+        "super-additivity": f"{title}: igt+cpt gains more than igt and cpt together (in the paper {published:+.1%}) in "
+        f"{_share((each.excess > 0).mean())} of universes (mean difference {each.excess.mean():+.1%}) and in "
+        f"{_share(chances['super-additive'])} of draws of {SMALL_TEST}; beyond the spread over seeds in "
+        f"{np.count_nonzero(beyond):,} of {beyond.size:,} protocols, where chance gives 2.5 %{where}.",
+        "seeds": f"{title}: over seeds, r of igt+cpt is {base} in the protocol of our Table 2 (paper: "
+        f"± {paper['igt+cpt'][1]:.1%}), with mean percentile ranks {ranks[0]} of PageRank and {ranks[1]} of greedy "
+        f"igt+cpt; in a typical protocol r deviates by {each.spread:.1%} over seeds, of which the sample of test choices "
+        f"explains {each.sampling_error:.1%}, and by {np.sqrt((each.chances['deviation'] ** 2).mean()):.1%} over draws "
+        f"of {SMALL_TEST} choices.",
+    }
 
 
-def _plot_draws(ax: Axes, each: Universes) -> None:
-    """Plot r of igt+cpt in all universes, sorted, and the share of draws that reach the value of the paper."""
-    for test, style in zip(TESTS, (":", "-"), strict=True):
-        for method in (MEMORY, "igt+cpt"):
-            values = np.sort(each.select(each.get_improvement(method), **{"test set": test}).ravel())
-            label = f"{method}, {'all' if test == 'all' else test} test choices"
-            ax.plot(np.linspace(0, 1, len(values)), values, style, color=get_color(method), label=label)
-    value, error = TABLE2[each.name]["igt+cpt"]
-    ax.axhspan(value - error, value + error, color=COLORS["paper"], alpha=0.15, linewidth=0)
-    ax.axhline(value, color=COLORS["paper"], label="igt+cpt of the paper")
-    ax.axhline(0, color=COLORS["muted"], linewidth=0.8)
-    ax.yaxis.set_major_formatter(_format_tick)
-    ax.set(xlabel="universes, sorted", ylabel="r over PageRank")
+def _get_base(each: Universes, kind: str) -> pd.DataFrame:
+    """Return r by seed in the protocol of our Table 2."""
+    return each.select_base(each.r, **{"walkers": kind, "test set": "all"})
 
 
-def _plot_shares(ax: Axes, each: Universes) -> None:
-    """Plot the shares of variance that each choice explains."""
-    shares = sorted(each.shares.items(), key=lambda share: share[1].total)
-    places = range(len(shares))
-    ax.barh(places, [share.total for _, share in shares], color=COLORS["random"], label="with interactions")
-    ax.barh(places, [share.main for _, share in shares], color=COLORS["igt"], label="alone")
-    ax.set_yticks(places, [name for name, _ in shares])
-    ax.set_xlabel("share of the variance of r")
+def _describe_place(values: pd.Series) -> str:
+    place = values.idxmax()
+    return ", ".join(f"{name} {level}" for name, level in zip(values.index.names, place, strict=True))
 
 
-def _plot_controls(ax: Axes, each: Universes) -> None:
-    """Plot the share of universes in which igt+cpt is above each control."""
-    places = np.arange(len(CONTROLS))
-    for test, shift, color in (("all", -0.2, "mixture"), (TESTS[0], 0.2, "random")):
-        values = [each.compare(control, test).above for control in CONTROLS]
-        label = "all test choices" if test == "all" else f"{test} test choices"
-        ax.bar(places + shift, values, 0.4, color=COLORS[color], label=label)
-    ax.axhline(0.5, color=COLORS["text"], linewidth=0.8, linestyle=":")
-    ax.set_xticks(places, [_TITLES.get(control, control) for control in CONTROLS], **_SLANTED)
-    ax.set(ylim=(0, 1.02), ylabel="share of universes: igt+cpt above")
-
-
-def _plot_excess(ax: Axes, each: Universes) -> None:
-    """Plot by how much igt+cpt exceeds the sum of igt and cpt."""
-    paper = TABLE2[each.name]
-    ax.hist(100 * each.excess.ravel(), bins=40, color=COLORS["mixture"], label="universes")
-    ax.axvline(0, color=COLORS["text"], linewidth=0.8)
-    published = 100 * (paper["igt+cpt"][0] - paper["igt"][0] - paper["cpt"][0])
-    ax.axvline(published, color=COLORS["paper"], linestyle="--", label="paper")
-    ax.set(xlabel="r(igt+cpt) - r(igt) - r(cpt), %", ylabel="universes")
-
-
-def _plot_seeds(ax: Axes, each: Universes) -> None:
-    """Plot r of every seed in the protocol of our Table 2, with the value of the paper."""
-    methods = METHODS[1:]
-    for shift, kind, marker in ((-0.12, KINDS[0], "o"), (0.12, KINDS[1], "s")):
-        for place, method in enumerate(methods):
-            values = each.get_base(method, kind)
-            label = f"{kind} walkers" if place == 0 else None
-            x = np.full(len(values), place + shift)
-            ax.plot(x, values, marker, color=get_color(method), markersize=4, fillstyle="none", label=label)
-    for place, method in enumerate(THEORIES):
-        value, error = TABLE2[each.name][method]
-        label = "paper" if place == 0 else None
-        ax.errorbar(place + 0.32, value, error, fmt="D", color=COLORS["paper"], markersize=4, capsize=2, label=label)
-    ax.axhline(0, color=COLORS["muted"], linewidth=0.8)
-    ax.yaxis.set_major_formatter(_format_tick)
-    ax.set_xticks(range(len(methods)), [_TITLES.get(method, method) for method in methods], **_SLANTED)
-    ax.set_ylabel("r over PageRank, one mark per seed")
-    ax.margins(y=0.2)  # leaves room for the legend
-
-
-_PLOTS = (_plot_draws, _plot_shares, _plot_controls, _plot_excess, _plot_seeds)
-
-
-def _format_tick(value: float, _: Any) -> str:
-    return f"{value:+.0%}"
-
-
-def _format_share(share: Any) -> str:
+def _share(share: float) -> str:
     """Format a share; small ones with a decimal."""
     return f"{share:.1%}" if 0 < share < 0.1 else f"{share:.0%}"
 
 
-def _format_spread(values: Float64) -> str:
+def _spread(values: pd.Series, style: str = "+.1%") -> str:
     """Format a mean with the standard deviation."""
-    return f"{values.mean():+.1%} ± {values.std(ddof=min(1, len(values) - 1)):.1%}"
+    deviation = values.std(ddof=min(1, len(values) - 1))
+    return f"{values.mean():{style}} ± {deviation:{style.lstrip('+')}}"
 
 
-def _format_rank(values: Float64) -> str:
-    """Format a mean percentile rank with the standard deviation."""
-    return f"{values.mean():.3f} ± {values.std(ddof=min(1, len(values) - 1)):.3f}"
+# ---- report ---------------------------------------------------------------------------------------------------------
 
 
-def _list_events(paper: Mapping[str, tuple[float, float]]) -> list[tuple[str, str]]:
-    """Return the first four of `CHANCES` with a description."""
-    both, igt = f"igt+cpt {paper['igt+cpt'][0]:+.1%} or more", f"igt {paper['igt'][0]:+.1%} or less"
-    return list(zip(CHANCES, (both, igt, "both of these", "igt+cpt above igt and cpt together"), strict=False))
+def report(document: dict[str, Any]) -> Report:
+    """Show the answers to all questions with their tables."""
+    universes = [Universes(name, each) for name, each in document["universes"].items()]
+    draws, variances, controls, bases, levels = [], [], [], [], []
+    for each in universes:
+        title, paper = TITLES[each.name], TABLE2[each.name]
+        events = (f"igt+cpt {paper['igt+cpt'][0]:+.1%} or more", f"igt {paper['igt'][0]:+.1%} or less", "both of these",
+                  "igt+cpt above igt and cpt together")  # fmt: skip
+        base = each.select_base(each.chances)
+        for key, event in zip(CHANCES, events, strict=False):
+            shares = (each.chances[key].mean(), base[key].mean(), each.average_seeds(each.chances[key]).max())
+            draws.append([title, event, *map(_share, shares)])
+        variances += [[title, name, *map(_share, row)] for name, row in each.shares.iterrows()]
+        for test in reversed(TESTS):
+            found = [each.compare(control, test) for control in CONTROLS]
+            cells = [f"{_share(above)} (equal {_share(equal)}), {gap:+.1%}" for above, equal, gap in found]
+            controls.append([title, test, f"{len(each.chances):,}", *cells])
+        for kind in KINDS:
+            ranks = each.select_base(each.ranks, **{"walkers": kind, "test set": "all"})[PAGERANK]
+            rows = _get_base(each, kind)
+            bases.append([title, kind, _spread(ranks, ".3f"), *(_spread(rows[method]) for method in METHODS[1:])])
+        published = ["{:+.1%} ± {:.1%}".format(*paper[method]) if method in paper else "" for method in METHODS[1:]]
+        bases.append([title, "paper", "", *published])
+        for name in each.factors:
+            means = each.r.groupby(level=name, sort=False)[["igt+cpt", MEMORY]].mean()
+            levels += [[title, name, level, *(f"{value:+.1%}" for value in row)] for level, row in means.iterrows()]
+    settings = document["settings"]
+    answers = [answer_questions(each) for each in universes]
+    return Report(
+        tables={
+            "Percentile rank by PageRank, and r of the others, in the protocol of our Table 2": pd.DataFrame(
+                bases, columns=["dataset", "walkers", "PageRank", *METHODS[1:]]
+            ),
+            f"Share of draws of {SMALL_TEST} test choices": pd.DataFrame(
+                draws, columns=["dataset", "event", "all universes", "protocol of our Table 2", "most favorable protocol"]
+            ),
+            "Share of the variance of r of igt+cpt": pd.DataFrame(
+                variances, columns=["dataset", "choice", "alone", "with interactions"]
+            ),
+            "Share of universes in which igt+cpt is above a control, and mean difference of r": pd.DataFrame(
+                controls, columns=["dataset", "test set", "universes", *(f"above {name}" for name in CONTROLS)]
+            ),
+        },
+        figure=_plot(universes),
+        text="Table 2 of the paper leaves open many choices. Each universe is one combination of them; r is the improvement "
+        "of the mean percentile rank of human choices over PageRank.\n\n"
+        + _METHOD.format(**asdict(Effort(**settings["effort"])), seeds=settings["seeds"], small=SMALL_TEST)
+        + "\n\n"
+        + "\n".join(f"- {_describe_sizes(each)}" for each in universes)
+        + f"\n\nThe JSON document holds the mean percentile rank by every method in every universe, in units of {UNIT:.4f} "
+        "and in the order of the factors, the last one fastest.",
+        remarks=[
+            f"{question}\n\n" + "\n".join(f"- {answer[name]}" for answer in answers) for name, question in QUESTIONS.items()
+        ],
+        details={
+            "Mean r over all universes with a level": pd.DataFrame(
+                levels, columns=["dataset", "choice", "level", "igt+cpt", MEMORY]
+            )
+        },
+    )
 
 
 def _describe_sizes(each: Universes) -> str:
     bounds = {**each.sizes, "test": [int(each.tested.min()), int(each.tested.max())]}
     texts = {name: "{:,} to {:,}".format(*low_high) for name, low_high in bounds.items()}
     return (
-        f"{TITLES[each.name]}: {each.ranks[..., 0].size:,} universes; graphs of {texts['nodes']} nodes and "
-        f"{texts['links']} links; {texts['training']} training choices and {texts['test']} test choices, "
-        f"fewer than {SMALL_TEST} in {_format_share(np.mean(each.tested < SMALL_TEST))} of universes."
+        f"{TITLES[each.name]}: {len(each.ranks):,} universes; graphs of {texts['nodes']} nodes and {texts['links']} links; "
+        f"{texts['training']} training choices and {texts['test']} test choices, fewer than {SMALL_TEST} in "
+        f"{_share((each.tested < SMALL_TEST).mean())} of universes."
     )
 
 
-# ---- computation ----------------------------------------------------------------------------------------------------
-
-
-def list_worlds(dataset: Dataset, seeds: Sequence[int]) -> tuple[dict[str, list[str]], list[World]]:
-    """Return the factors of the graph and the seed, and all their combinations."""
-    recipe = get_recipe(dataset.name, "highest")
-    numbers = [str(seed) for seed in seeds]
-    if dataset.graph is not None:
-        factors = {"links": ["directed", "undirected"], "seed": numbers}
-        return factors, [World(recipe, directed, seed) for directed, seed in product((True, False), seeds)]
-    pairs: tuple[Keep, ...] = ("highest", "nearest")
-    similarities: tuple[Similarity, ...] = ("cosine", "pmi")
-    factors = {
-        "pairs": list(pairs),
-        "similarity": list(similarities),
-        "mean degree": list(map(str, DEGREES)),
-        "seed": numbers,
-    }
-    worlds = [
-        World(replace(recipe, keep=keep, similarity=similarity, mean_degree=degree), True, seed)
-        for keep, similarity, degree, seed in product(pairs, similarities, DEGREES, seeds)
-    ]
-    return factors, worlds
-
-
-def run(
-    settings: Settings,
-    folder: PathLike | None = None,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
-) -> Multiverse:
-    """Compute all universes of each dataset; with a run folder, finished graphs are kept there."""
-    datasets = [load_dataset(name, folder) for name in settings.datasets]
-    with engine.connect():
-        return Multiverse(settings, [run_dataset(dataset, settings, engine, progress) for dataset in datasets])
-
-
-def run_dataset(
-    dataset: Dataset, settings: Settings, engine: Engine = IN_PROCESS, progress: Progress = no_progress
-) -> Universes:
-    """Compute all universes of a dataset as a job, one task per graph and seed."""
-    walks, effort = dataset.walks, settings.effort
-    factors, worlds = list_worlds(dataset, range(settings.seed, settings.seed + settings.seeds))
-    job = Job(
-        name=f"universes-{dataset.name}",
-        function=compute_universes,
-        shared=(replace(dataset, titles={}, texts={}), TABLE2[dataset.name], effort),
-        tasks=worlds,
-        key=lambda: {
-            "walks": hash_values(walks.nodes, walks.offsets, walks.users),
-            "graph": dataset.graph and hash_graph(dataset.graph),
-            "worlds": [[asdict(world.recipe), world.directed, world.seed] for world in worlds],
-            "agents": [
-                fingerprint("agent", as_agent(f"{reward}-{family}")) for reward, family in product(REWARDS, FAMILIES)
-            ],
-            "effort": asdict(effort),
-        },
-        describe_task=lambda world: f"{dataset.name}, {world}",
-        unit="graphs",
-        fix="draw fewer choices (Effort)",
-    )
-    results = run_job(job, engine, progress)
-    factors |= {
-        "burn-in": list(map(str, BURN_INS)), "candidates": list(SCOPES), "runs": list(RUNS), "signs": list(SIGNS),
-        "walkers": list(KINDS), "test set": list(TESTS),
-    }  # fmt: skip
-    shape = [len(levels) for levels in factors.values()]
-    sizes = np.stack([result["sizes"] for result in results])
-    bounds = {name: [result[name] for result in results] for name in ("nodes", "links")}
-    bounds["training"] = sizes[..., 0].ravel().tolist()
-    return Universes(
-        name=dataset.name,
-        factors=factors,
-        ranks=np.rint(np.stack([result["ranks"] for result in results]) / UNIT).reshape(*shape, -1) * UNIT,
-        chances=np.rint(np.stack([result["chances"] for result in results]) / UNIT).reshape(*shape[:-1], -1) * UNIT,
-        tested=sizes[..., 1].reshape(shape[:-3]).astype(np.float64),
-        sizes={name: [min(values), max(values)] for name, values in bounds.items()},
-    )
+def _plot(universes: Sequence[Universes]) -> Any:
+    """Plot r in all universes, the shares of variance, the excess, and r by seed; one column of panels per dataset."""
+    figure, cells = create_figure(3.2 * len(universes), 12, columns=len(universes), rows=4)
+    for (all_r, shares, excess, seeds), each in zip(np.reshape(cells, (4, -1)).T, universes, strict=True):
+        paper = TABLE2[each.name]
+        for method, color in ((MEMORY, get_color(MEMORY)), ("igt+cpt", get_color("igt+cpt"))):
+            for test, style in zip(TESTS, (":", "-"), strict=True):
+                values = np.sort(each.r[method].xs(test, level="test set"))
+                label = f"{method}, {test} test choices"
+                all_r.plot(np.linspace(0, 1, len(values)), values, style, color=color, label=label)
+        all_r.axhline(paper["igt+cpt"][0], color=COLORS["paper"], label="igt+cpt of the paper")
+        all_r.set(title=TITLES[each.name], xlabel="universes, sorted", ylabel="r over PageRank")
+        ordered = each.shares.sort_values("total")
+        shares.barh(ordered.index, ordered["total"], color=COLORS["random"], label="with interactions")
+        shares.barh(ordered.index, ordered["main"], color=COLORS["igt"], label="alone")
+        shares.set_xlabel("share of the variance of r")
+        excess.hist(100 * each.excess, bins=40, color=COLORS["mixture"], label="universes")
+        published = paper["igt+cpt"][0] - paper["igt"][0] - paper["cpt"][0]
+        excess.axvline(100 * published, color=COLORS["paper"], linestyle="--", label="paper")
+        excess.set(xlabel="r(igt+cpt) - r(igt) - r(cpt), %", ylabel="universes")
+        for shift, kind, marker in ((-0.12, KINDS[0], "o"), (0.12, KINDS[1], "s")):
+            values = _get_base(each, kind)[list(METHODS[1:])].to_numpy()
+            x = np.broadcast_to(np.arange(len(METHODS) - 1) + shift, values.shape)
+            seeds.plot(x.ravel(), values.ravel(), marker, color=COLORS["igt"], ms=4, fillstyle="none", label=f"{kind} walkers")
+        values, errors = zip(*(paper[method] for method in METHODS[1:4]), strict=True)
+        seeds.errorbar(np.arange(3) + 0.32, values, errors, fmt="D", color=COLORS["paper"], markersize=4, label="paper")
+        seeds.set_xticks(range(len(METHODS) - 1), METHODS[1:], rotation=30, ha="right", rotation_mode="anchor")
+        seeds.set_ylabel("r over PageRank, one mark per seed")
+        for ax in (all_r, seeds):
+            ax.axhline(0, color=COLORS["muted"], linewidth=0.8)
+            ax.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
+    for ax in np.reshape(cells, (4, -1))[:, 0]:
+        ax.legend(frameon=False, fontsize=7)
+    return figure

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -48,8 +49,8 @@ class Report:
 
 def format_frame(frame: pd.DataFrame, style: str = "pipe") -> str:
     """Format a table of texts; `style` is one of tabulate. Wide columns are wrapped, except in Markdown."""
-    width = None if style == "pipe" else 40
-    text: str = frame.to_markdown(index=False, tablefmt=style, disable_numparse=True, maxcolwidths=width)
+    shown = frame if style == "pipe" else frame.map(lambda cell: fill(cell, 40))
+    text: str = shown.to_markdown(index=False, tablefmt=style, disable_numparse=True)
     return text
 
 

@@ -12,17 +12,11 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float32, Float64, Int32, Int64
-from curiograph.centrality.curious_pagerank import make_start_states
 from curiograph.centrality.few_steps import simulate_few_steps
-from curiograph.centrality.swarm import WalkerPolicy
 from curiograph.exploration.mdp import Candidates
-from curiograph.graph.batch import GraphBatch
-from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import Markov
 from curiograph.human.choices.metrics import find_chosen
@@ -32,9 +26,9 @@ from curiograph.human.prediction.components import PAGERANK, REWARDS, solve_from
 from curiograph.human.prediction.fitting import KINDS
 from curiograph.human.prediction.protocol import Recipe, Study, make_study
 from curiograph.human.prediction.results import MEMORY
-from curiograph.parallel import Result
+from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 from curiograph.recommendation.ranker import CandidateSet, find_candidates
-from curiograph.rewards.registry import as_reward
+from reproduction import mixture_kernels
 
 BURN_INS = (3, 6, 10)
 """Numbers of visits before a choice."""
@@ -44,10 +38,10 @@ RUNS = ("edges", "all")
 """Choices: those that continue a run along edges, or all whose chosen node is a candidate."""
 SIGNS = ("either", "non-negative")
 """Signs of the weights of a mixture."""
-TESTS = ("133", "all")
-"""Test sets: one draw of `SMALL_TEST` choices, or all choices of test users."""
 SMALL_TEST = 133
 """Number of test windows in a file of the authors."""
+TESTS = (str(SMALL_TEST), "all")
+"""Test sets: one draw of `SMALL_TEST` choices, or all choices of test users."""
 TWO_PAGERANKS = "two PageRanks"
 """Name of the control that mixes PageRanks of two alphas."""
 METHODS = (PAGERANK, "igt", "cpt", "igt+cpt", MEMORY, TWO_PAGERANKS, "markov")
@@ -62,9 +56,6 @@ LEVELS = (0, 1, 2, 4)
 """Absolute weights of components, in units of their spread among candidates."""
 FAMILIES = ("ba", "er", "rg", "ws")
 """Graphs on which the shipped agents of the trained walkers were trained, by seed, in turn."""
-
-_BATCH_STARTS = 256  # starts from which walkers are simulated at a time; fixed, since rounding may depend on it
-_GROUPS = 2  # independent swarms of greedy walkers; the kernel needs two
 _WALKERS = (MEMORY, *(f"{kind} {reward}" for kind in KINDS for reward in REWARDS))
 
 
@@ -103,7 +94,7 @@ class World(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Choices to predict, each with the chosen node and some other candidates."""
+    """Choices to predict, each with some candidates."""
 
     windows: Windows
     """Histories and chosen nodes."""
@@ -116,7 +107,7 @@ def list_protocols() -> list[tuple[int, CandidateSet, str]]:
     return list(product(BURN_INS, SCOPES, RUNS))
 
 
-def compute_universes(shared: tuple[Dataset, Mapping[str, tuple[float, float]], Effort], world: World) -> Result:
+def compute_universes(shared: tuple[Dataset, Mapping[str, tuple[float, float]], Effort], world: World) -> dict[str, Any]:
     """Task function: results of all protocols on one graph.
 
     Returns `ranks` (protocols x signs x walkers x test sets x methods), the mean percentile ranks of test choices;
@@ -124,27 +115,23 @@ def compute_universes(shared: tuple[Dataset, Mapping[str, tuple[float, float]], 
     choices; and the numbers of nodes and links.
     """
     dataset, published, effort = shared
-    graph = dataset.graph
-    if graph is not None and not world.directed:
-        dataset = replace(dataset, graph=graph.skeleton)
+    if dataset.graph is not None and not world.directed:
+        dataset = replace(dataset, graph=dataset.graph.skeleton)
     study = make_study(dataset, world.recipe, seed=world.seed)
-    samples = [_draw_samples(study, *protocol, effort) for protocol in list_protocols()]
-    scores = score_samples(study, [each for pair in samples for each in pair], effort)
+    samples = [sample for protocol in list_protocols() for sample in _draw_samples(study, *protocol, effort)]
+    scores = score_samples(study, samples, effort)
     markov = Markov.from_walks(study.graph, study.graph_walks)
     ranks, chances = [], []
-    for number, (training, test) in enumerate(samples):
+    for number in range(len(list_protocols())):
+        training, test = samples[2 * number : 2 * number + 2]
         fits = fit_methods(training.candidates.offsets, scores[2 * number], effort.steps)
         tested = rank_tests(study.graph, test, scores[2 * number + 1], fits, markov, effort.steps)
         draws = np.random.default_rng([world.seed, number]).integers(len(test.windows), size=(effort.draws, SMALL_TEST))
         ranks.append(np.stack([tested[..., draws[0]].mean(axis=-1), tested.mean(axis=-1)], axis=2))
         chances.append(summarize_draws(tested, draws, published))
-    return {
-        "ranks": np.stack(ranks),
-        "chances": np.stack(chances),
-        "sizes": np.array([[len(sample.windows) for sample in pair] for pair in samples], np.int32),
-        "nodes": study.graph.num_nodes,
-        "links": study.graph.num_edges,
-    }
+    sizes = np.array([len(sample.windows) for sample in samples], np.int32).reshape(-1, 2)
+    size = {"nodes": study.graph.num_nodes, "links": study.graph.num_edges}
+    return {"ranks": np.stack(ranks), "chances": np.stack(chances), "sizes": sizes, **size}
 
 
 # ---- choices --------------------------------------------------------------------------------------------------------
@@ -174,9 +161,8 @@ def draw_sample(graph: Graph, windows: Windows, scope: CandidateSet, most: int, 
     drawn = windows.sample(most, seed)
     found = find_candidates(graph, drawn.list_histories(), scope)
     streams = kernels.random.make_streams(np.uint64(seed), 0, len(drawn))
-    offsets, nodes = kernels.mixtures.sample_candidates(
-        found.offsets, found.nodes, find_chosen(found, drawn.nexts), candidates, streams
-    )
+    chosen = find_chosen(found, drawn.nexts)
+    offsets, nodes = mixture_kernels.sample_candidates(found.offsets, found.nodes, chosen, candidates, streams)
     several = np.diff(offsets) > 1
     kept = np.repeat(several, np.diff(offsets))
     offsets = np.concatenate([[0], np.cumsum(np.diff(offsets)[several])])
@@ -198,7 +184,7 @@ def score_samples(study: Study, samples: Sequence[Sample], effort: Effort) -> li
     for layer, (table, weights) in enumerate(_compute_tables(study.graph, starts, effort, study.seed)):
         for sample, rows, out in zip(samples, histories, scores, strict=True):
             c = sample.candidates
-            out[layer] = kernels.mixtures.average_rows(table, weights, rows, c.offsets, c.nodes)
+            out[layer] = mixture_kernels.average_rows(table, weights, rows, c.offsets, c.nodes)
     return scores
 
 
@@ -211,67 +197,19 @@ def _compute_tables(graph: Graph, starts: Int32, effort: Effort, seed: int) -> I
     # uniform transitions need no reward
     for reward, p_g in ((gaps, 1.0), (gaps, effort.p_g), (compressibility, effort.p_g)):
         before = np.zeros((len(starts), graph.num_nodes), np.float32)
-        for step in range(1, effort.steps + 1):
-            after = simulate_greedy_walkers(graph, starts, reward, p_g, step, effort.walkers, seed)
+        for steps in range(1, effort.steps + 1):
+            walking: dict[str, Any] = {"steps": steps, "p_g": p_g, "walks": effort.walkers, "seed": seed}
+            after = np.zeros_like(before)
+            found = simulate_few_steps(graph, starts.tolist(), reward, alpha=1.0, groups=2, **walking)
+            for row, each in zip(after, found, strict=True):
+                row[each.nodes] = each.visits
             yield after - before, equal
             before = after
-    for reward_name in REWARDS:
-        agent = f"{reward_name}-{FAMILIES[seed % len(FAMILIES)]}"
-        for visits in simulate_agents(graph, starts, agent, effort, seed):
-            yield visits, equal
-
-
-def simulate_agents(graph: Graph, starts: Int32, agent: AgentLike, effort: Effort, seed: int) -> list[Float32]:
-    """Return the visits of walkers that follow an agent, by step: starts x nodes.
-
-    The same as `human.prediction.walkers.simulate_walkers`, with many starts at a time, which is several times faster.
-    """
-    policy = WalkerPolicy(
-        stack=GraphBatch.of([graph]),
-        agent=as_agent(agent),
-        reward=as_reward("igt"),
-        p_g=effort.p_g,
-        fallback="frontier",
-        workers=1,
-    )
-    tables = [np.zeros((len(starts), graph.num_nodes), np.float32) for _ in range(effort.steps)]
-    for first in range(0, len(starts), _BATCH_STARTS):
-        states = make_start_states(starts[first : first + _BATCH_STARTS], seed)
-        streams = np.concatenate([kernels.random.make_streams(stream, 0, 1) for stream in states.streams])
-        count = len(streams)
-        bounds, places, weights = np.arange(count + 1), np.arange(count), np.ones(count)
-        for step, table in enumerate(tables, start=1):
-            transitions = policy.compute_transitions(states)
-            offsets, counts = transitions.candidates.offsets, transitions.candidates.counts[places]
-            entries = concatenate_ranges(offsets[:-1][places], counts)
-            rows = np.repeat(np.repeat(np.arange(first, first + count), np.diff(bounds)), counts)
-            moved = np.repeat(weights, counts) * transitions.probabilities[entries]
-            np.add.at(table, (rows, transitions.candidates.nodes[entries]), moved)
-            if step < len(tables):
-                luck = kernels.random.draw_uniforms(
-                    streams, np.full(count, step, np.uint64), np.zeros(count, np.uint64)
-                )
-                bounds, chosen, weights = kernels.resampling.branch_walkers(
-                    bounds, places, weights, offsets, transitions.probabilities, effort.trained_walkers, luck
-                )
-                reached, places = np.unique(chosen, return_inverse=True)
-                if len(reached) == 0:  # all walkers are at dead ends
-                    break
-                states = states.extend(transitions.candidates.walks[reached], transitions.candidates.nodes[reached])
-    return tables
-
-
-def simulate_greedy_walkers(
-    graph: Graph, starts: Int32, reward: int, p_g: float, steps: int, count: int, seed: int
-) -> Float32:
-    """Return the expected visits from each start (starts x nodes) in the first `steps` steps of greedy walkers."""
-    visits = np.zeros((len(starts), graph.num_nodes), np.float32)
-    found = simulate_few_steps(
-        graph, starts.tolist(), reward, steps=steps, alpha=1.0, p_g=p_g, walks=count, groups=_GROUPS, seed=seed
-    )
-    for row, each in zip(visits, found, strict=True):
-        row[each.nodes] = each.visits
-    return visits
+    for name in REWARDS:
+        agent = f"{name}-{FAMILIES[seed % len(FAMILIES)]}"
+        walkers = Walkers(agent, p_g=effort.p_g, steps=effort.steps, count=effort.trained_walkers, seed=seed)
+        for visits in simulate_walkers(graph, walkers, starts):
+            yield visits[starts].toarray(), equal
 
 
 # ---- fits -----------------------------------------------------------------------------------------------------------
@@ -308,18 +246,12 @@ def list_options(steps: int) -> dict[str, Int64]:
         PAGERANK: [(alpha, alpha, alpha) for alpha in alphas],
         TWO_PAGERANKS: [(*pair, pair[0]) for pair in combinations(alphas, 2)],
     }
-
-    def find_rows(first: str, second: str) -> list[tuple[int, ...]]:
-        begins = [len(ALPHAS) + _WALKERS.index(name) * len(ALPHAS) * steps for name in (first, second)]
-        return [
-            (alpha, *(begin + alpha * steps + step for begin in begins))
-            for alpha, step in product(alphas, range(steps))
-        ]
-
-    options[MEMORY] = find_rows(MEMORY, MEMORY)
-    for kind in KINDS:
-        igt, cpt = (f"{kind} {reward}" for reward in REWARDS)
-        options |= {igt: find_rows(igt, igt), cpt: find_rows(cpt, cpt), f"{kind} igt+cpt": find_rows(igt, cpt)}
+    pairs = {name: (name, name) for name in _WALKERS}
+    pairs |= {f"{kind} igt+cpt": (f"{kind} igt", f"{kind} cpt") for kind in KINDS}
+    for method, pair in pairs.items():
+        begins = [len(ALPHAS) + _WALKERS.index(name) * len(ALPHAS) * steps for name in pair]
+        places = product(alphas, range(steps))
+        options[method] = [(alpha, *(begin + alpha * steps + step for begin in begins)) for alpha, step in places]
     return {method: np.array(each, np.int64) for method, each in options.items()}
 
 
@@ -348,7 +280,7 @@ def fit_methods(offsets: Int64, scores: Float32, steps: int) -> dict[tuple[str, 
     fits = {}
     for method, options in list_options(steps).items():
         weights = list_weights(len(set(options[0].tolist())))
-        ranks = kernels.mixtures.average_ranks(offsets, rows, options, weights)
+        ranks = mixture_kernels.average_ranks(offsets, rows, options, weights)
         for sign in SIGNS:
             allowed = np.all(weights >= 0, axis=1) | (sign == "either")
             option, best = np.unravel_index(np.argmax(np.where(allowed, ranks, -1)), ranks.shape)
@@ -363,21 +295,18 @@ def rank_tests(
     """Return percentile ranks of the choices of test users: signs x walkers x methods x choices."""
     rows, offsets = combine_steps(scores, steps), test.candidates.offsets
     counted = markov.scores(graph, test.windows.list_histories(), test.candidates)[None].astype(np.float32)
-    alone = Fit(np.zeros(3, np.int64), list_weights(1)[0])
-    known: dict[str, Float64] = {"markov": kernels.mixtures.rank_choices(offsets, counted, *alone)}
+    counted_ranks = mixture_kernels.rank_choices(offsets, counted, np.zeros(3, np.int64), list_weights(1)[0])
 
     def rank(method: str, sign: str, kind: str) -> Float64:
-        if method in known:
-            return known[method]
+        if method == "markov":
+            return np.asarray(counted_ranks)
         fit = fits[method if (method, sign) in fits else f"{kind} {method}", sign]
-        ranks: Float64 = kernels.mixtures.rank_choices(offsets, rows, fit.option, fit.weights)
-        return ranks
+        return np.asarray(mixture_kernels.rank_choices(offsets, rows, fit.option, fit.weights))
 
-    ranks = [[[rank(method, sign, kind) for method in METHODS] for kind in KINDS] for sign in SIGNS]
-    return np.array(ranks, np.float64)
+    return np.array([[[rank(method, sign, kind) for method in METHODS] for kind in KINDS] for sign in SIGNS])
 
 
-def summarize_draws(ranks: Float64, draws: Int64, published: Mapping[str, tuple[float, float]]) -> NDArray[np.float64]:
+def summarize_draws(ranks: Float64, draws: Int64, published: Mapping[str, tuple[float, float]]) -> Float64:
     """Return `CHANCES` of draws of test choices, given `rank_tests`: signs x walkers x `CHANCES`."""
     means = {method: ranks[:, :, METHODS.index(method)][..., draws].mean(axis=-1) for method in METHODS[:4]}
     igt, cpt, both = (means[method] / means[PAGERANK] - 1 for method in METHODS[1:4])

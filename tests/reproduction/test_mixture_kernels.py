@@ -6,11 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph import kernels
+from reproduction import mixture_kernels as mixtures
 from curiograph.exploration.mdp import Candidates
 from curiograph.human.choices.metrics import ChoiceRanks
 
-mixtures = kernels.mixtures
 
 
 @given(st.lists(st.integers(2, 9), min_size=1, max_size=6), st.integers(0, 99))

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from numba import njit
+
 from curiograph.kernels.random import draw_uniform
 
 
-@kernel
+@njit(cache=True)
 def sample_candidates(offsets, nodes, chosen, most, streams):
     """Return the offsets and nodes of each chosen node, followed by at most `most` random other candidates.
 
@@ -35,7 +36,7 @@ def sample_candidates(offsets, nodes, chosen, most, streams):
     return new_offsets, sampled
 
 
-@kernel
+@njit(cache=True)
 def average_rows(table, weights, histories, offsets, nodes):
     """Return for each candidate the weighted mean of its column of `table` over the nodes of the history.
 
@@ -53,7 +54,7 @@ def average_rows(table, weights, histories, offsets, nodes):
     return out
 
 
-@kernel
+@njit(cache=True)
 def average_ranks(offsets, rows, options, weights):
     """Return the mean percentile rank over choices, options x weights, of sums of three rows of scores.
 
@@ -71,7 +72,7 @@ def average_ranks(offsets, rows, options, weights):
     return means / count
 
 
-@kernel
+@njit(cache=True)
 def rank_choices(offsets, rows, option, weights):
     """Return the percentile rank of every choice under one sum of three rows of scores."""
     ranks = np.empty(offsets.shape[0] - 1, np.float64)
@@ -83,7 +84,7 @@ def rank_choices(offsets, rows, option, weights):
     return ranks
 
 
-@kernel
+@njit(cache=True)
 def _rank_first(a, b, c, u, v, w):
     """Return the share of candidates that score less than the first under u a + v b + w c; a tie counts one half."""
     first = u * a[0] + v * b[0] + w * c[0]
