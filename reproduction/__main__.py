@@ -15,7 +15,7 @@ from curiograph.cli.output import show_progress
 from curiograph.errors import CuriographError
 from curiograph.parallel import resolve_engine
 from curiograph.results import to_plain
-from reproduction.report import Report, write_document, write_report
+from reproduction.report import Report, Setup, write_document, write_report
 
 EXPERIMENTS = {
     "table1": "Table 1: all agents, two rewards and four families, compared with the paper",
@@ -33,9 +33,9 @@ EXPERIMENTS = {
     "meaning": "what curiosity adds to models of choices, given the similarity of articles",
     "profile": "measures of finished and unfinished games, and styles of players",
     "recommenders": "recommenders on held-out events",
-    "coverage": "how much of a catalog each kind of item graph covers",
-    "preparation": "ranking by walkers of three steps against walkers of unlimited steps",
+    "graph_coverage": "how much of a catalog each kind of item graph covers",
     "ablation": "effect of each choice behind the gnn agent",
+    "leaderboard": "agents on the frozen suite",
 }
 """Modules of this package and what they compute."""
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m reproduction",
         description="Reproduce a table or figure, or `show` stored ones again.",
-        epilog="\n".join(f"{name:14}{text}" for name, text in EXPERIMENTS.items()),
+        epilog="\n".join(f"{name:21}{text}" for name, text in EXPERIMENTS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", choices=[*EXPERIMENTS, "show"], metavar="NAME")
@@ -66,38 +66,35 @@ def run_experiment(name: str, arguments: Sequence[str]) -> int:
     parser.add_argument("--run", type=Path, help="folder that keeps finished parts; rerun the command to resume")
     parser.add_argument("--workers", type=int, help="number of processes")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
-    accepted = inspect.signature(experiment.compute).parameters
-    for option, parameter in accepted.items():
-        if option not in ("engine", "progress"):
-            _add_option(parser, option, parameter.default)
-    options = vars(parser.parse_args(arguments))
-    out, run, workers, quiet = (options.pop(key) for key in ("out", "run", "workers", "quiet"))
+    parser.add_argument("--from", dest="folder", type=Path, help="folder of the datasets (default: CURIOGRAPH_DATA)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of everything that is random (default: 0)")
+    own = [each for each in inspect.signature(experiment.compute).parameters.values() if each.name != "setup"]
+    for parameter in own:
+        _add_option(parser, f"--{parameter.name.replace('_', '-')}", parameter.default)
+    given = parser.parse_args(arguments)
+    options = {parameter.name: getattr(given, parameter.name) for parameter in own}
+    out: Path = given.out
     out.mkdir(parents=True, exist_ok=True)
-    settings = {key: value for key, value in options.items() if key != "folder"}
-    engine = resolve_engine("local", workers, None, run)
-    with engine.connect(), show_progress(quiet) as progress:
-        if "engine" in accepted:
-            options["engine"] = engine
-        document = to_plain({"settings": settings, **experiment.compute(**options, progress=progress)})
+    engine = resolve_engine("local", given.workers, None, given.run)
+    with engine.connect(), show_progress(given.quiet) as progress:
+        found = experiment.compute(Setup(given.folder, given.seed, engine, progress), **options)
+    document = to_plain({"settings": {**options, "seed": given.seed}, **found})
     write_document(document, out / f"{name}.json")
     report: Report = experiment.report(document)
     write_report(report, name, out)
     print(report.to_text())
-    print(f"wrote {name}.json, {name}.md and {name}.png to {out}", file=sys.stderr)
+    print(f"wrote {name}.json and its page to {out}", file=sys.stderr)
     return 0
 
 
-def _add_option(parser: argparse.ArgumentParser, name: str, default: Any) -> None:
+def _add_option(parser: argparse.ArgumentParser, option: str, default: Any) -> None:
     """Add the option of a parameter of `compute`."""
-    text = f"default: {' '.join(map(str, default)) if isinstance(default, tuple) else default}"
-    if name == "folder":
-        parser.add_argument("--from", dest="folder", type=Path, help="folder of the datasets (default: CURIOGRAPH_DATA)")
-    elif isinstance(default, bool):
-        parser.add_argument(f"--{name.replace('_', '-')}", action="store_true")
+    if isinstance(default, bool):
+        parser.add_argument(option, action="store_true")
     elif isinstance(default, tuple):
-        parser.add_argument(f"--{name.replace('_', '-')}", nargs="+", default=default, help=text)
+        parser.add_argument(option, nargs="+", default=default, help=f"default: {' '.join(default)}")
     else:
-        parser.add_argument(f"--{name.replace('_', '-')}", type=_parse_value, default=default, help=text)
+        parser.add_argument(option, type=_parse_value, default=default, help=f"default: {default}")
 
 
 def _parse_value(text: str) -> int | str:
@@ -116,7 +113,7 @@ def show_stored(arguments: Sequence[str]) -> int:
     for name in options.names or EXPERIMENTS:
         if options.names or (options.out / f"{name}.json").exists():
             write_report(read_report(name, options.out), name, options.out)
-            print(f"wrote {name}.md and {name}.png to {options.out}", file=sys.stderr)
+            print(f"wrote the page of {name} to {options.out}", file=sys.stderr)
     return 0
 
 

@@ -16,10 +16,11 @@ from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64
 from curiograph.graph.generators import FAMILIES, generate_split
 from curiograph.graph.graph import Graph
+from curiograph.graph.io.read import read_graph
 from curiograph.graph.splits import read_split
-from curiograph.parallel import IN_PROCESS, Engine
-from curiograph.progress import Progress
+from curiograph.parallel import IN_PROCESS
 from reproduction.published import PublishedTies
+from reproduction.report import Setup
 
 REWARDS = ("igt", "cpt")
 """Rewards in the order of the tables."""
@@ -63,6 +64,16 @@ def find_published(folder: Path | None) -> dict[str, list[Graph]]:
     return {family: read_split(path).test for family, path in files.items()} if root.is_dir() else {}
 
 
+def find_networks(folder: Path | None) -> dict[str, Graph]:
+    """Return the real networks by name, if the folder of datasets has `real-networks`; NAME-directed.tsv is "
+    "directed."""
+    paths = sorted(Path(folder or os.environ.get("CURIOGRAPH_DATA", ""), "real-networks").glob("*.tsv"))
+    return {
+        path.stem.removesuffix("-directed"): read_graph(path, directed=path.stem.endswith("-directed"))
+        for path in paths
+    }
+
+
 def generate_tests(family: str, graphs: int, seed: int, nodes: int = 50) -> list[Graph]:
     """Generate test graphs, whose random streams are others than those of training graphs."""
     return generate_split(family, nodes, train=0, val=0, test=graphs, seed=seed).test
@@ -92,7 +103,7 @@ class Walks(NamedTuple):
 
 
 def run_all_walks(
-    name: str, tasks: Sequence[Walks], graphs: Mapping[str, list[Graph]], engine: Engine, progress: Progress
+    setup: Setup, name: str, tasks: Sequence[Walks], graphs: Mapping[str, list[Graph]]
 ) -> list[Mapping[str, Any]]:
     """Run walks as a job; `graphs` are given graphs by family, others are generated.
 
@@ -101,21 +112,23 @@ def run_all_walks(
     """
     agents = [as_agent(agent) for agent in sorted({task.agent for task in tasks})]
     key = [*agents, *(graph for family in graphs.values() for graph in family)]
-    return engine.map(_run_walks, dict(graphs), tasks, name=name, key=key, progress=progress)
+    return setup.engine.map(_run_walks, dict(graphs), tasks, name=name, key=key, progress=setup.progress)
 
 
 def _run_walks(shared: Mapping[str, list[Graph]], task: Walks) -> dict[str, Any]:
     graphs = shared.get(task.family) or generate_tests(task.family, task.graphs, task.seed, task.nodes)
     agent = PublishedTies(as_agent(task.agent)) if task.published_rules else as_agent(task.agent)
     common: dict[str, Any] = {"fallback": "anywhere" if task.published_rules else "frontier", "engine": IN_PROCESS}
-    evaluate(agent, graphs, task.reward, 3, 1, seed=task.seed, **common)  # compiles and prepares, before the time counts
+    evaluate(
+        agent, graphs, task.reward, 3, 1, seed=task.seed, **common
+    )  # compiles and prepares, before the time counts
     start = time.perf_counter()
     result = evaluate(agent, graphs, task.reward, task.steps, task.episodes, seed=task.seed, **common)
     milliseconds = 1000 * (time.perf_counter() - start) / result.episodes
     return {"returns": np.stack(result.returns), "ended_early": result.ended_early, "milliseconds": milliseconds}
 
 
-def describe_returns(returns: Sequence[Float64]) -> dict[str, Any]:
+def describe_returns(returns: Iterable[Float64]) -> dict[str, Any]:
     """Return the mean, its standard errors, and the means by graph, as plain values.
 
     >>> describe_returns(np.array([[1.0, 2.0], [3.0, 4.0]]))["mean"]
@@ -124,4 +137,4 @@ def describe_returns(returns: Sequence[Float64]) -> dict[str, Any]:
     found = Evaluation("", "", 0, list(returns))
     by_graph = found.by_graph.tolist()
     errors = {"sem": found.sem, "sem_by_graph": found.sem_by_graph}
-    return {"mean": found.mean, **errors, "graphs": len(returns), "episodes": found.episodes, "by_graph": by_graph}
+    return {"mean": found.mean, **errors, "graphs": len(by_graph), "episodes": found.episodes, "by_graph": by_graph}

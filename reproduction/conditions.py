@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from math import nan
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,13 +24,11 @@ from curiograph.human.prediction.protocol import Study, get_recipe, make_study
 from curiograph.human.prediction.results import MEMORY, Outcome
 from curiograph.human.prediction.walkers import Walkers, score_visits, simulate_walkers
 from curiograph.human.trajectories import Trajectories, count_by_user
-from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import COLORS, create_figure, get_color
-from curiograph.progress import Progress, no_progress
 from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, estimate_means, resample_means, sum_by_user
 from curiograph.statistics.groups import adjust_holm
 from reproduction.people import DATASETS, GAMES, TITLES, load_datasets
-from reproduction.report import Report, interval, is_known
+from reproduction.report import Report, Setup, interval, is_known
 
 CONDITIONS = {
     "history": "last 10 visits against last 3",
@@ -71,32 +68,22 @@ class Groups(NamedTuple):
     """Whether each choice is in the second group."""
 
 
-def compute(
-    only: tuple[str, ...] = DATASETS,
-    quick: bool = False,
-    folder: Path | None = None,
-    seed: int = 0,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
-) -> dict[str, Any]:
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS, quick: bool = False) -> dict[str, Any]:
     """Compare the gain of curiosity between groups of choices, in all conditions that each dataset has."""
     effort = replace(QUICK, windows=1000) if quick else EFFORT
-    return compare_datasets(
-        [label_games(each) if each.name == "wikispeedia" else each for each in load_datasets(only, folder)],
-        {"datasets": only, "effort": effort, "long_windows": LONG_WINDOWS, "seed": seed},
-        engine,
-        progress,
-    )
+    settings = {"datasets": only, "effort": effort, "long_windows": LONG_WINDOWS, "seed": setup.seed}
+    datasets = load_datasets(only, setup.folder)
+    named = [label_games(each) if each.name == "wikispeedia" else each for each in datasets]
+    return compare_datasets(setup, named, settings)
 
 
-def compare_datasets(
-    datasets: list[Dataset], settings: dict[str, Any], engine: Engine = IN_PROCESS, progress: Progress = no_progress
-) -> dict[str, Any]:
+def compare_datasets(setup: Setup, datasets: list[Dataset], settings: dict[str, Any]) -> dict[str, Any]:
     """Compare the groups of choices in each dataset, and correct the p-values for all of them."""
-    overall, num_choices, contrasts = {}, {}, []
+    overall: dict[str, Any] = {}
+    num_choices, contrasts = {}, []
     for dataset in datasets:
-        own_engine = replace(engine, run=engine.run and engine.run / dataset.name)
-        groups = rank_groups(dataset, settings, own_engine, progress)
+        own_run = setup.engine.run and setup.engine.run / dataset.name
+        groups = rank_groups(replace(setup, engine=replace(setup.engine, run=own_run)), dataset, settings)
         everyone = groups["position"]  # all choices with a short history are in one of its groups
         num_choices[dataset.name] = len(everyone.users)
         overall[dataset.name] = {}
@@ -158,7 +145,7 @@ def label_games(wikispeedia: Dataset) -> Dataset:
     return replace(wikispeedia, walks=Trajectories.from_walks(walks, users, wikispeedia.graph, sessions=sessions))
 
 
-def rank_groups(dataset: Dataset, settings: Mapping[str, Any], engine: Engine, progress: Progress) -> dict[str, Groups]:
+def rank_groups(setup: Setup, dataset: Dataset, settings: Mapping[str, Any]) -> dict[str, Groups]:
     """Rank the choices of a dataset by all methods, and return the groups of every condition that it has."""
     effort: Effort = settings["effort"]
     study = make_study(dataset, get_recipe(dataset.name, "highest"), seed=settings["seed"], burn_in=SHORT)
@@ -175,7 +162,7 @@ def rank_groups(dataset: Dataset, settings: Mapping[str, Any], engine: Engine, p
         sets |= {"long": long, "shortened": replace(long, windows=last)}  # the same candidates
     gains = {
         name: {base: outcome.by_choice("igt+cpt") - outcome.by_choice(base) for base in BASES}
-        for name, outcome in _predict_choices(study, sets, effort, engine, progress).items()
+        for name, outcome in _predict_choices(setup, study, sets, effort).items()
     }
     groups = {
         condition: Groups(short.windows.users, gains["short"], first, second)
@@ -208,7 +195,10 @@ def find_groups(study: Study, choices: ChoiceSet) -> dict[str, tuple[Mask, Mask]
     groups = {"position": (~is_late, is_late)}
     if study.name == "wikispeedia":
         labels = [str(walks.session(number)).split() for number in walk_of]
-        unfinished, earlier = np.array([kind == "unfinished" for kind, _ in labels]), np.array([int(n) for _, n in labels])
+        unfinished, earlier = (
+            np.array([kind == "unfinished" for kind, _ in labels]),
+            np.array([int(n) for _, n in labels]),
+        )
         groups["goal"] = (unfinished, ~unfinished)
         groups["experience"] = (unfinished & (earlier >= _EXPERIENCED), unfinished & (earlier == 0))
     recent = [
@@ -226,10 +216,9 @@ def find_groups(study: Study, choices: ChoiceSet) -> dict[str, tuple[Mask, Mask]
     return groups
 
 
-def _predict_choices(
-    study: Study, sets: Mapping[str, ChoiceSet], effort: Effort, engine: Engine, progress: Progress
-) -> dict[str, Outcome]:
+def _predict_choices(setup: Setup, study: Study, sets: Mapping[str, ChoiceSet], effort: Effort) -> dict[str, Outcome]:
     """Fit PageRank, greedy curious walkers and walkers without curiosity to each choice set, and rank the choices."""
+    engine, progress = setup.engine, setup.progress
     random = Walkers("random", p_g=effort.p_g, steps=effort.steps, count=effort.walkers, seed=study.seed)
     walkers = {f"greedy {reward}": replace(random, agent="greedy", reward=reward) for reward in REWARDS}
     walkers[MEMORY] = random
@@ -274,10 +263,13 @@ def report(document: dict[str, Any]) -> Report:
     tested = [each for each in contrasts if is_known(each["p"])]
     clear = [each for each in tested if each["corrected_p"] < _LEVEL]
     named = "; ".join(
-        f"{TITLES[each['dataset']]}, {CONDITIONS[each['condition']]}: {each['difference']['value']:+.4f} over {each['base']}"
+        f"{TITLES[each['dataset']]}, {CONDITIONS[each['condition']]}: {each['difference']['value']:+.4f} over "
+        f"{each['base']}"
         for each in clear
     )
-    remarks = [f"{len(clear)} of {len(tested)} differences are clear of zero after correction{': ' * bool(named)}{named}."]
+    remarks = [
+        f"{len(clear)} of {len(tested)} differences are clear of zero after correction{': ' * bool(named)}{named}."
+    ]
     small = dict.fromkeys(f"{TITLES[each['dataset']]} {each['condition']}" for each in contrasts if each not in tested)
     if effort != asdict(EFFORT):
         remarks.append("Preliminary: computed with less effort than stated before the run (see the settings).")
@@ -292,9 +284,9 @@ def report(document: dict[str, Any]) -> Report:
             "Difference of the gain between two groups of choices": pd.DataFrame(rows, columns=columns),
         },
         figure=_plot(tested),
-        text="Gain: percentile rank of a choice by igt+cpt minus that by another method, among the out-neighbors of the "
-        "last node, for test users. [The conditions](../replication.md#conditions-stated-before-the-run) were stated "
-        "before the run; all of them are listed. Intervals: 95 %, over users; p-values are corrected for all "
+        text="Gain: percentile rank of a choice by igt+cpt minus that by another method, among the out-neighbors of "
+        "the last node, for test users. [The conditions](../replication.md#conditions-stated-before-the-run) were "
+        "stated before the run; all of them are listed. Intervals: 95 %, over users; p-values are corrected for all "
         f"differences by the method of Holm. At most {effort['windows']:,} choices with short histories and "
         f"{settings['long_windows']:,} with long ones; {effort['splits']} splits, {effort['trials']} trials per fit, "
         f"{effort['walkers']} walkers per node of up to {effort['steps']} steps, p_g {effort['p_g']}; seed "

@@ -10,10 +10,7 @@ import pandas as pd
 
 from curiograph.agents.evaluate import Episodes
 from curiograph.graph.generators import FAMILIES
-from curiograph.leaderboard.results import compute_mean_and_error, compute_ratio_of_means
-from curiograph.parallel import Engine
 from curiograph.plotting import create_figure, plot_lines
-from curiograph.progress import Progress
 from reproduction.comparison import (
     REWARDS,
     TITLES,
@@ -23,7 +20,8 @@ from reproduction.comparison import (
     run_all_walks,
     select_columns,
 )
-from reproduction.report import number, plus_minus
+from reproduction.report import Setup, number, plus_minus
+from reproduction.timing import compute_mean_and_error, compute_ratio_of_means
 
 COLUMNS = ("random", "greedy", "gnn", "planner", "beam")
 """All columns, in the order of the tables."""
@@ -34,14 +32,7 @@ Point = dict[str, Any]
 
 
 def compute_points(
-    name: str,
-    places: Mapping[int, Mapping[str, Any]],
-    graphs: int,
-    episodes: Episodes,
-    beam_episodes: Episodes,
-    seed: int,
-    engine: Engine,
-    progress: Progress,
+    setup: Setup, name: str, places: Mapping[int, Mapping[str, Any]], graphs: int, episodes: Episodes, beams: Episodes
 ) -> dict[str, Any]:
     """Evaluate all agents for each reward and family at each place; `places` are settings of walks by value.
 
@@ -60,10 +51,10 @@ def compute_points(
             settings = dict(places[point["at"]])
             beam = settings.pop("beam", "beam")
             agent = beam if column == "beam" else find_agent(column, point["reward"], point["family"])
-            count = beam_episodes if column == "beam" else episodes
+            count = beams if column == "beam" else episodes
             work.append((point, milliseconds, column))
-            tasks.append(Walks(agent, point["reward"], point["family"], count, graphs, seed=seed, **settings))
-    for (point, milliseconds, column), found in zip(work, run_all_walks(name, tasks, {}, engine, progress), strict=True):
+            tasks.append(Walks(agent, point["reward"], point["family"], count, graphs, seed=setup.seed, **settings))
+    for (point, milliseconds, column), found in zip(work, run_all_walks(setup, name, tasks, {}), strict=True):
         point["results"][column] = describe_returns(found["returns"]) | {"ended_early": found["ended_early"]}
         milliseconds[column] = found["milliseconds"]
     return {"points": points, "milliseconds": times}
@@ -105,8 +96,12 @@ def compare_with_greedy(points: Sequence[Point], subject: str) -> list[str]:
         for point in points:
             ours, greedy = (np.array(point["results"][name]["by_graph"]) for name in (column, "greedy"))
             leads.append((point, *compute_mean_and_error(ours - greedy)))
-        below = sorted((lead for lead in leads if lead[1] < 0), key=lambda lead: compute_ratio(lead[0], column, "greedy"))
-        text = f"{subject}: {column} earns at least as much as greedy in {len(leads) - len(below)} of {len(leads)} cells"
+        below = sorted(
+            (lead for lead in leads if lead[1] < 0), key=lambda lead: compute_ratio(lead[0], column, "greedy")
+        )
+        text = (
+            f"{subject}: {column} earns at least as much as greedy in {len(leads) - len(below)} of {len(leads)} cells"
+        )
         if below:
             clear = sum(mean < -2 * error for _, mean, error in below)
             worst = "; ".join(

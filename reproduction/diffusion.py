@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,9 @@ import pandas as pd
 
 from curiograph.centrality.walk_statistics import UNBIASED, walk_statistics
 from curiograph.human.prediction.components import REWARDS
-from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import COLORS, create_figure
-from curiograph.progress import Progress, no_progress
 from reproduction.people import DATASETS, TITLES, prepare_predictions
-from reproduction.report import Report, plus_minus
+from reproduction.report import Report, Setup, plus_minus
 
 P_G = 0.5
 """Parameter of the rank transition: 0 takes the agent's best candidate, 1 any candidate."""
@@ -28,19 +25,12 @@ _LINES = {
 
 
 def compute(
-    only: tuple[str, ...] = DATASETS,
-    walks: int = 400,
-    steps: int = 20,
-    quick: bool = False,
-    folder: Path | None = None,
-    seed: int = 0,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
+    setup: Setup, only: tuple[str, ...] = DATASETS, walks: int = 400, steps: int = 20, quick: bool = False
 ) -> dict[str, Any]:
     """Run walkers of every kind on every graph from the same starts, with the agents of Table 2's run folder."""
     walkers = {}
-    shared: dict[str, Any] = {"walks": walks, "steps": steps, "p_g": P_G, "seed": seed}
-    for prediction in prepare_predictions(only, quick, folder, seed, engine, progress):
+    shared: dict[str, Any] = {"walks": walks, "steps": steps, "p_g": P_G, "seed": setup.seed}
+    for prediction in prepare_predictions(setup, only, quick):
         graph = prediction.study.graph
         found = {UNBIASED: walk_statistics(graph, None, **shared)}
         for reward in REWARDS:

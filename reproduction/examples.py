@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,28 +9,18 @@ import pandas as pd
 
 from curiograph.human.prediction.components import PAGERANK, Mixture
 from curiograph.human.prediction.predict import PredictionRun
-from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import MARKERS, create_figure, get_color
-from curiograph.progress import Progress, no_progress
 from reproduction.people import DATASETS, TITLES, prepare_predictions
-from reproduction.report import Report
+from reproduction.report import Report, Setup
 
 METHODS = (PAGERANK, "igt+cpt")
 """Methods whose offers are listed."""
 _NUM_OFFERS = 5  # candidates listed for each method
 
 
-def compute(
-    only: tuple[str, ...] = DATASETS,
-    count: int = 4,
-    quick: bool = False,
-    folder: Path | None = None,
-    seed: int = 0,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
-) -> dict[str, Any]:
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS, count: int = 4, quick: bool = False) -> dict[str, Any]:
     """Draw `count` choices of each dataset at random among those of the test users of the first split."""
-    runs = prepare_predictions(only, quick, folder, seed, engine, progress)
+    runs = prepare_predictions(setup, only, quick)
     return {"examples": [example for run in runs for example in _draw_examples(run, count)]}
 
 
@@ -67,7 +56,11 @@ def report(document: dict[str, Any]) -> Report:
     examples = document["examples"]
     rows: dict[str, list[Any]] = {}
     for example in examples:
-        row = [" → ".join(map(_escape, example["history"])), f"**{_escape(example['choice'])}**", str(example["candidates"])]
+        row = [
+            " → ".join(map(_escape, example["history"])),
+            f"**{_escape(example['choice'])}**",
+            str(example["candidates"]),
+        ]
         for name in METHODS:
             offers = [f"**{_escape(t)}**" if t == example["choice"] else _escape(t) for t in example["offers"][name]]
             row += ["; ".join(offers), f"{example['percentiles'][name]:.2f}"]
@@ -87,8 +80,8 @@ def report(document: dict[str, Any]) -> Report:
     return Report(
         tables={title: pd.DataFrame(own, columns=columns) for title, own in rows.items()},
         figure=figure,
-        text="Choices drawn at random among those of test users. Bold: the node that the person chose. Percentile: rank "
-        "of the choice among the candidates, 1 is best.",
+        text="Choices drawn at random among those of test users. Bold: the node that the person chose. Percentile: "
+        "rank of the choice among the candidates, 1 is best.",
     )
 
 

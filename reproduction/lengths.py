@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from curiograph.agents.evaluate import Episodes
-from curiograph.parallel import IN_PROCESS, Engine
-from curiograph.progress import Progress, no_progress
 from reproduction.curves import compare_with_greedy, compute_points, describe_walks, plot_points, tabulate_points
-from reproduction.report import Report
+from reproduction.report import Report, Setup
 
 LENGTHS = (5, 10, 15, 20, 30, 40, 50)
 """Numbers of nodes of the walks."""
@@ -16,17 +14,11 @@ _AXIS = "nodes of the walk"
 
 
 def compute(
-    graphs: int = 10,
-    episodes: Episodes = 20,
-    beam_episodes: Episodes = 5,
-    longest: int = 50,
-    seed: int = 0,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
+    setup: Setup, graphs: int = 10, episodes: Episodes = 20, beam_episodes: Episodes = 5, longest: int = 50
 ) -> dict[str, Any]:
     """Evaluate all agents at each length."""
     places = {n: {"steps": n, "beam": "beam" if n <= 10 else "beam:32"} for n in LENGTHS if n <= longest}
-    return compute_points("lengths", places, graphs, episodes, beam_episodes, seed, engine, progress)
+    return compute_points(setup, "lengths", places, graphs, episodes, beam_episodes)
 
 
 def report(document: dict[str, Any]) -> Report:

@@ -6,7 +6,6 @@ The candidates of choice i are at `offsets[i]:offsets[i + 1]`, the chosen one fi
 from __future__ import annotations
 
 import numpy as np
-
 from numba import njit
 
 from curiograph.kernels.random import draw_uniform

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,10 @@ from curiograph.human.prediction.components import PAGERANK, REWARDS
 from curiograph.human.prediction.fitting import KINDS
 from curiograph.human.prediction.protocol import get_recipe
 from curiograph.human.prediction.results import MEMORY
-from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import COLORS, create_figure, get_color
-from curiograph.progress import Progress, no_progress
 from reproduction.people import DATASETS, TITLES, load_datasets
 from reproduction.published import TABLE2
-from reproduction.report import Report
+from reproduction.report import Report, Setup
 from reproduction.universes import (
     BURN_INS,
     CHANCES,
@@ -83,20 +80,12 @@ _METHOD = (
 # ---- computation ----------------------------------------------------------------------------------------------------
 
 
-def compute(
-    only: tuple[str, ...] = DATASETS,
-    seeds: int = 5,
-    quick: bool = False,
-    folder: Path | None = None,
-    seed: int = 0,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
-) -> dict[str, Any]:
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS, seeds: int = 5, quick: bool = False) -> dict[str, Any]:
     """Compute all universes of each dataset; with a run folder, finished graphs are kept there."""
     effort = QUICK if quick else Effort()
-    numbers = range(seed, seed + (2 if quick else seeds))
-    settings = {"datasets": only, "seeds": len(numbers), "effort": effort, "seed": seed}
-    universes = {d.name: compute_dataset(d, numbers, effort, engine, progress) for d in load_datasets(only, folder)}
+    numbers = range(setup.seed, setup.seed + (2 if quick else seeds))
+    settings = {"datasets": only, "seeds": len(numbers), "effort": effort, "seed": setup.seed}
+    universes = {d.name: compute_dataset(setup, d, numbers, effort) for d in load_datasets(only, setup.folder)}
     return {"settings": settings, "unit": UNIT, "universes": universes}
 
 
@@ -117,25 +106,20 @@ def list_worlds(dataset: Dataset, seeds: Sequence[int]) -> tuple[dict[str, list[
     return {name: list(map(str, each)) for name, each in levels.items()}, worlds
 
 
-def compute_dataset(
-    dataset: Dataset,
-    seeds: Sequence[int],
-    effort: Effort,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
-) -> dict[str, Any]:
-    """Compute all universes of a dataset as a job, one task per graph and seed; numbers are texts in units of 0.0001."""
+def compute_dataset(setup: Setup, dataset: Dataset, seeds: Sequence[int], effort: Effort) -> dict[str, Any]:
+    """Compute all universes of a dataset as a job, one task per graph and seed; numbers are texts in units of "
+    "0.0001."""
     factors, worlds = list_worlds(dataset, seeds)
     agents = [as_agent(f"{reward}-{family}") for reward, family in product(REWARDS, FAMILIES)]
     walks = dataset.walks
-    results = engine.map(
+    results = setup.engine.map(
         compute_universes,
         (replace(dataset, titles={}, texts={}), TABLE2[dataset.name], effort),
         worlds,
         name=f"universes-{dataset.name}",
         key=[walks.nodes, walks.offsets, walks.users, dataset.graph, *agents, effort],
         unit="graphs",
-        progress=progress,
+        progress=setup.progress,
     )
     factors |= {
         "burn-in": list(map(str, BURN_INS)), "candidates": list(SCOPES), "runs": list(RUNS), "signs": list(SIGNS),
@@ -208,7 +192,8 @@ class Universes:
         return pd.DataFrame.from_dict(rows, orient="index", columns=["main", "total"])
 
     def compare(self, control: str, test: str = "all") -> tuple[float, float, float]:
-        """Return the shares of universes in which igt+cpt is above a control and equal to it, and the mean difference."""
+        """Return the shares of universes in which igt+cpt is above a control and equal to it, and the mean "
+        "difference."""
         ranks = self.ranks.xs(test, level="test set")
         ours, theirs = ranks["igt+cpt"], ranks[control]
         difference = ((ours - theirs) / ranks[PAGERANK]).mean()
@@ -267,9 +252,9 @@ def answer_questions(each: Universes) -> dict[str, str]:
         f"{np.count_nonzero(beyond):,} of {beyond.size:,} protocols, where chance gives 2.5 %{where}.",
         "seeds": f"{title}: over seeds, r of igt+cpt is {base} in the protocol of our Table 2 (paper: "
         f"± {paper['igt+cpt'][1]:.1%}), with mean percentile ranks {ranks[0]} of PageRank and {ranks[1]} of greedy "
-        f"igt+cpt; in a typical protocol r deviates by {each.spread:.1%} over seeds, of which the sample of test choices "
-        f"explains {each.sampling_error:.1%}, and by {np.sqrt((each.chances['deviation'] ** 2).mean()):.1%} over draws "
-        f"of {SMALL_TEST} choices.",
+        f"igt+cpt; in a typical protocol r deviates by {each.spread:.1%} over seeds, of which the sample of test "
+        f"choices explains {each.sampling_error:.1%}, and by {np.sqrt((each.chances['deviation'] ** 2).mean()):.1%} "
+        f"over draws of {SMALL_TEST} choices.",
     }
 
 
@@ -331,7 +316,8 @@ def report(document: dict[str, Any]) -> Report:
                 bases, columns=["dataset", "walkers", "PageRank", *METHODS[1:]]
             ),
             f"Share of draws of {SMALL_TEST} test choices": pd.DataFrame(
-                draws, columns=["dataset", "event", "all universes", "protocol of our Table 2", "most favorable protocol"]
+                draws,
+                columns=["dataset", "event", "all universes", "protocol of our Table 2", "most favorable protocol"],
             ),
             "Share of the variance of r of igt+cpt": pd.DataFrame(
                 variances, columns=["dataset", "choice", "alone", "with interactions"]
@@ -341,15 +327,16 @@ def report(document: dict[str, Any]) -> Report:
             ),
         },
         figure=_plot(universes),
-        text="Table 2 of the paper leaves open many choices. Each universe is one combination of them; r is the improvement "
-        "of the mean percentile rank of human choices over PageRank.\n\n"
+        text="Table 2 of the paper leaves open many choices. Each universe is one combination of them; r is the "
+        "improvement of the mean percentile rank of human choices over PageRank.\n\n"
         + _METHOD.format(**asdict(Effort(**settings["effort"])), seeds=settings["seeds"], small=SMALL_TEST)
         + "\n\n"
         + "\n".join(f"- {_describe_sizes(each)}" for each in universes)
-        + f"\n\nThe JSON document holds the mean percentile rank by every method in every universe, in units of {UNIT:.4f} "
-        "and in the order of the factors, the last one fastest.",
+        + "\n\nThe JSON document holds the mean percentile rank by every method in every universe, in units of "
+        f"{UNIT:.4f} and in the order of the factors, the last one fastest.",
         remarks=[
-            f"{question}\n\n" + "\n".join(f"- {answer[name]}" for answer in answers) for name, question in QUESTIONS.items()
+            f"{question}\n\n" + "\n".join(f"- {answer[name]}" for answer in answers)
+            for name, question in QUESTIONS.items()
         ],
         details={
             "Mean r over all universes with a level": pd.DataFrame(
@@ -363,8 +350,8 @@ def _describe_sizes(each: Universes) -> str:
     bounds = {**each.sizes, "test": [int(each.tested.min()), int(each.tested.max())]}
     texts = {name: "{:,} to {:,}".format(*low_high) for name, low_high in bounds.items()}
     return (
-        f"{TITLES[each.name]}: {len(each.ranks):,} universes; graphs of {texts['nodes']} nodes and {texts['links']} links; "
-        f"{texts['training']} training choices and {texts['test']} test choices, fewer than {SMALL_TEST} in "
+        f"{TITLES[each.name]}: {len(each.ranks):,} universes; graphs of {texts['nodes']} nodes and {texts['links']} "
+        f"links; {texts['training']} training choices and {texts['test']} test choices, fewer than {SMALL_TEST} in "
         f"{_share((each.tested < SMALL_TEST).mean())} of universes."
     )
 
@@ -392,9 +379,11 @@ def _plot(universes: Sequence[Universes]) -> Any:
         for shift, kind, marker in ((-0.12, KINDS[0], "o"), (0.12, KINDS[1], "s")):
             values = _get_base(each, kind)[list(METHODS[1:])].to_numpy()
             x = np.broadcast_to(np.arange(len(METHODS) - 1) + shift, values.shape)
-            seeds.plot(x.ravel(), values.ravel(), marker, color=COLORS["igt"], ms=4, fillstyle="none", label=f"{kind} walkers")
-        values, errors = zip(*(paper[method] for method in METHODS[1:4]), strict=True)
-        seeds.errorbar(np.arange(3) + 0.32, values, errors, fmt="D", color=COLORS["paper"], markersize=4, label="paper")
+            seeds.plot(
+                x.ravel(), values.ravel(), marker, color=COLORS["igt"], ms=4, fillstyle="none", label=f"{kind} walkers"
+            )
+        theirs = np.array([paper[method] for method in METHODS[1:4]]).T
+        seeds.errorbar(np.arange(3) + 0.32, *theirs, fmt="D", color=COLORS["paper"], markersize=4, label="paper")
         seeds.set_xticks(range(len(METHODS) - 1), METHODS[1:], rotation=30, ha="right", rotation_mode="anchor")
         seeds.set_ylabel("r over PageRank, one mark per seed")
         for ax in (all_r, seeds):

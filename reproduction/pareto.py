@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,10 @@ from curiograph.exploration.mdp import begin, list_starts
 from curiograph.graph.generators import FAMILIES
 from curiograph.graph.graph import Graph
 from curiograph.human.data.load import find_dataset, load_dataset
-from curiograph.leaderboard.networks import find_networks, list_networks, read_network
-from curiograph.leaderboard.results import compute_mean_and_error
-from curiograph.leaderboard.timing import time_decisions
 from curiograph.plotting import COLORS, create_figure
-from curiograph.progress import Progress, no_progress
-from reproduction.comparison import REWARDS, TITLES, find_published, generate_tests
-from reproduction.report import Report, number, plus_minus
+from reproduction.comparison import REWARDS, TITLES, find_networks, find_published, generate_tests
+from reproduction.report import Report, Setup, number, plus_minus
+from reproduction.timing import compute_mean_and_error, time_decisions
 
 PLAIN_WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Widths of plain beams."""
@@ -45,33 +41,31 @@ Measurements = Mapping[str, Mapping[str, Any]]
 
 
 def compute(
+    setup: Setup,
     episodes: int = 20,
     real_episodes: int = 30,
     widest: int = 256,
     repeats: int = 3,
     no_real: bool = False,
-    folder: Path | None = None,
-    seed: int = 0,
-    progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """Measure all agents on the published test graphs or generated ones, and on real networks if they are found."""
-    published = find_published(folder)
-    families = published or {family: generate_tests(family, 10, seed) for family in FAMILIES}
+    published = find_published(setup.folder)
+    families = published or {family: generate_tests(family, 10, setup.seed) for family in FAMILIES}
     work: list[tuple[str, bool, list[Graph]]] = [(family, False, graphs) for family, graphs in families.items()]
     if not no_real:
-        networks = find_networks(folder)
-        paths = list_networks(networks) if networks else {}
-        work += [(name, True, [read_network(path)]) for name, path in paths.items()]
-        if find_dataset("wikispeedia", folder) and (graph := load_dataset("wikispeedia", folder).graph):
+        work += [(name, True, [graph]) for name, graph in find_networks(setup.folder).items()]
+        if find_dataset("wikispeedia", setup.folder) and (graph := load_dataset("wikispeedia", setup.folder).graph):
             work.append(("wikispeedia", True, [graph]))
-    fronts = []
+    fronts: list[dict[str, Any]] = []
     for reward in REWARDS:
         for name, real, graphs in work:
-            progress(f"{reward} on {name}", len(fronts) / (len(work) * len(REWARDS)))
+            setup.progress(f"{reward} on {name}", len(fronts) / (len(work) * len(REWARDS)))
             count = real_episodes if real else episodes
-            found = _measure_agents(_list_agents(reward, name, real, widest), graphs, reward, count, repeats, seed)
+            found = _measure_agents(
+                _list_agents(reward, name, real, widest), graphs, reward, count, repeats, setup.seed
+            )
             fronts.append({"reward": reward, "graphs": name, "real": real, "measurements": found})
-    source = "published test graphs" if published else f"10 generated test graphs of 50 nodes each, seed {seed}"
+    source = "published test graphs" if published else f"10 generated test graphs of 50 nodes each, seed {setup.seed}"
     return {"source": source, "fronts": fronts}
 
 
@@ -157,7 +151,8 @@ def report(document: dict[str, Any]) -> Report:
         counts = ", ".join(f"{verdict} in {verdicts.count(verdict)}" for verdict in (ABOVE, LEVEL, BELOW))
         missing = f" ({verdicts.count(NONE)} without an agent)" if NONE in verdicts else ""
         remarks.append(
-            f"{title}: the best learned agent is {counts} of {len(verdicts)} comparisons with the best plain beam{missing}."
+            f"{title}: the best learned agent is {counts} of {len(verdicts)} comparisons with the best plain "
+            f"beam{missing}."
         )
     return Report(
         tables=tables,
@@ -180,7 +175,9 @@ def _format_comparison(measured: Measurements, found: Mapping[str, Any]) -> str:
         return f"{BELOW} (no learned agent)"
     text = f"{number(measured[found['learned']]['mean'])} {found['learned']}"
     if found["plain"]:
-        text += f", {'+' * (found['difference'] > 0)}{plus_minus(found['difference'], found['error'])} to {found['plain']}"
+        text += (
+            f", {'+' * (found['difference'] > 0)}{plus_minus(found['difference'], found['error'])} to {found['plain']}"
+        )
     return f"{text}: {found['verdict']}"
 
 

@@ -13,9 +13,9 @@ from curiograph.human.data.load import load_dataset
 from curiograph.human.data.wikispeedia import read_wikispeedia
 from curiograph.human.prediction.predict import FULL, QUICK, PredictionRun, prepare_run
 from curiograph.human.prediction.protocol import get_recipe
-from curiograph.parallel import Engine
-from curiograph.progress import Progress, split_progress
+from curiograph.progress import split_progress
 from curiograph.validation import check_choice
+from reproduction.report import Setup
 
 DATASETS = ("movielens", "books", "wikispeedia")
 """Datasets of the paper."""
@@ -38,23 +38,17 @@ def load_games(kind: str, folder: Path | None) -> tuple[Dataset, Graph]:
 
 
 def prepare_predictions(
-    only: Sequence[str],
-    quick: bool,
-    folder: Path | None,
-    seed: int,
-    engine: Engine,
-    progress: Progress,
-    keep: Keep = "highest",
+    setup: Setup, only: Sequence[str], quick: bool, keep: Keep = "highest"
 ) -> Iterator[PredictionRun]:
     """Prepare the prediction of each dataset with trained walkers, each in its own run folder."""
-    datasets = load_datasets(only, folder)
-    for dataset, stage in zip(datasets, split_progress(progress, [1] * len(datasets)), strict=True):
+    datasets, engine = load_datasets(only, setup.folder), setup.engine
+    for dataset, stage in zip(datasets, split_progress(setup.progress, [1] * len(datasets)), strict=True):
         name = dataset.name if dataset.graph is not None or keep == "highest" else f"{dataset.name}-{keep}"
         yield prepare_run(
             dataset,
             recipe=get_recipe(dataset.name, keep),
             effort=QUICK if quick else FULL,
-            seed=seed,
+            seed=setup.seed,
             engine=replace(engine, run=engine.run and engine.run / name),
             progress=stage,
         )

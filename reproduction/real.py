@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,13 @@ import pandas as pd
 
 from curiograph.agents.evaluate import draw_starts
 from curiograph.agents.registry import as_agent
+from curiograph.errors import FileFormatError
 from curiograph.exploration.mdp import begin, list_starts
 from curiograph.graph.graph import Graph
-from curiograph.leaderboard.networks import list_networks, read_network, require_networks
-from curiograph.leaderboard.results import compute_ratio_of_means
-from curiograph.leaderboard.timing import time_decisions
 from curiograph.plotting import create_figure, get_color
-from curiograph.progress import Progress, no_progress
-from reproduction.comparison import REWARDS, TITLES, select_columns
-from reproduction.report import Report, is_known, percent
+from reproduction.comparison import REWARDS, TITLES, find_networks, select_columns
+from reproduction.report import Report, Setup, is_known, percent
+from reproduction.timing import compute_ratio_of_means, time_decisions
 
 REFERENCE = "beam:64"
 """Agent whose return is the attainable one, and whose time is the unit of times."""
@@ -30,16 +27,16 @@ TOLERANCE = 0.02
 """An agent counts as below greedy if its share is lower by more than this."""
 
 
-def compute(
-    episodes: int = 50, repeats: int = 3, folder: Path | None = None, seed: int = 0, progress: Progress = no_progress
-) -> dict[str, Any]:
+def compute(setup: Setup, episodes: int = 50, repeats: int = 3) -> dict[str, Any]:
     """Evaluate and time all agents on every network of the folder."""
-    networks = list_networks(require_networks(folder))
+    networks = find_networks(setup.folder)
+    if not networks:
+        raise FileFormatError("there are no real networks: set CURIOGRAPH_DATA to a folder with real-networks.")
     work = [(reward, name) for reward in REWARDS for name in networks]
     results = []
     for done, (reward, name) in enumerate(work):
-        progress(f"{reward} on {name}", done / len(work))
-        found = _evaluate_network(read_network(networks[name]), reward, episodes, repeats, seed)
+        setup.progress(f"{reward} on {name}", done / len(work))
+        found = _evaluate_network(networks[name], reward, episodes, repeats, setup.seed)
         results.append({"reward": reward, "network": name, **found})
     return {"results": results}
 
@@ -68,7 +65,8 @@ def report(document: dict[str, Any]) -> Report:
     """Show the shares on each network, and by agent."""
     results = document["results"]
     agents = select_columns(AGENTS, [result["shares"] for result in results])
-    summary, below = [], {agent: [] for agent in agents}  # type: dict[str, list[str]]
+    below: dict[str, list[str]] = {agent: [] for agent in agents}
+    summary = []
     for reward in REWARDS:
         own = [result for result in results if result["reward"] == reward]
         for agent in agents:
@@ -96,9 +94,9 @@ def report(document: dict[str, Any]) -> Report:
         },
         figure=_plot(results, agents),
         text=f"Share of the attainable return, (agent - random) / ({REFERENCE} - random), of 10-node walks from "
-        f"{document['settings']['episodes']} starts on each network, ± standard error over starts. No agent was trained "
-        f"on these networks. Times are CPU times per decision on one core, relative to {REFERENCE}, the median of "
-        f"several runs with all agents in turns. An agent is below greedy if its share is lower by more than "
+        f"{document['settings']['episodes']} starts on each network, ± standard error over starts. No agent was "
+        f"trained on these networks. Times are CPU times per decision on one core, relative to {REFERENCE}, the median "
+        f"of several runs with all agents in turns. An agent is below greedy if its share is lower by more than "
         f"{100 * TOLERANCE:.0f} points. portfolio: the best of the walks of {', '.join(PORTFOLIO)}, at the time of all "
         "of them.",
         remarks=[

@@ -13,10 +13,26 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from curiograph.files import open_atomic
+from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import save_figure
+from curiograph.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every experiment is given, beside its own options."""
+
+    folder: Path | None = None
+    """Folder of the datasets; by default that of CURIOGRAPH_DATA."""
+    seed: int = 0
+    """Seed of everything that is random."""
+    engine: Engine = IN_PROCESS
+    """Where tasks run and where finished ones are kept."""
+    progress: Progress = no_progress
+    """Progress callback."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +41,10 @@ class Report:
 
     tables: Mapping[str, pd.DataFrame]
     """Tables by title; cells are texts."""
-    figure: Figure
-    """The figure."""
     text: str
     """What was computed, and how to read the tables."""
+    figure: Figure | None = None
+    """The figure, if there is one."""
     remarks: Sequence[str] = ()
     """Sentences on the results."""
     details: Mapping[str, pd.DataFrame] = field(default_factory=dict)
@@ -64,7 +80,8 @@ def write_report(report: Report, name: str, out: Path) -> None:
     """Write the page and the figure of a report."""
     with open_atomic(out / f"{name}.md") as stream:
         stream.write(report.to_markdown().encode())
-    save_figure(report.figure.axes[0], out / f"{name}.png")
+    if report.figure is not None:
+        save_figure(report.figure.axes[0], out / f"{name}.png")
 
 
 # ---- cells; None is an undefined value of a stored document ---------------------------------------------------------

@@ -7,10 +7,15 @@ from typing import Any
 import pandas as pd
 
 from curiograph.agents.evaluate import Episodes
-from curiograph.parallel import IN_PROCESS, Engine
-from curiograph.progress import Progress, no_progress
-from reproduction.curves import COLUMNS, compare_with_greedy, compute_points, describe_walks, plot_points, tabulate_points
-from reproduction.report import Report, number
+from reproduction.curves import (
+    COLUMNS,
+    compare_with_greedy,
+    compute_points,
+    describe_walks,
+    plot_points,
+    tabulate_points,
+)
+from reproduction.report import Report, Setup, number
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 """Numbers of nodes of the graphs."""
@@ -18,17 +23,11 @@ _AXIS = "nodes of the graph"
 
 
 def compute(
-    graphs: int = 10,
-    episodes: Episodes = 20,
-    beam_episodes: Episodes = 5,
-    largest: int = 5000,
-    seed: int = 0,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
+    setup: Setup, graphs: int = 10, episodes: Episodes = 20, beam_episodes: Episodes = 5, largest: int = 5000
 ) -> dict[str, Any]:
     """Evaluate all agents at each size."""
     places = {size: {"nodes": size} for size in SIZES if size <= largest}
-    return compute_points("sizes", places, graphs, episodes, beam_episodes, seed, engine, progress)
+    return compute_points(setup, "sizes", places, graphs, episodes, beam_episodes)
 
 
 def report(document: dict[str, Any]) -> Report:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,7 @@ import pandas as pd
 from curiograph.agents.evaluate import Episodes
 from curiograph.errors import FileFormatError
 from curiograph.graph.generators import FAMILIES
-from curiograph.leaderboard.results import compute_ratio_of_means
-from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import create_figure, plot_bars
-from curiograph.progress import Progress, no_progress
 from reproduction.comparison import (
     REWARDS,
     TITLES,
@@ -28,7 +24,8 @@ from reproduction.comparison import (
     select_columns,
 )
 from reproduction.published import TABLE1, TABLE1_GRAPHS
-from reproduction.report import Report, is_known, number, percent, plus_minus
+from reproduction.report import Report, Setup, is_known, number, percent, plus_minus
+from reproduction.timing import compute_ratio_of_means
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
 """Columns of agents that are neither trained nor search; the paper has results for all of them."""
@@ -41,20 +38,19 @@ PAPER_AGENTS = {"greedy": "paper's greedy", "gnn": "paper's GNN"}
 
 
 def compute(
+    setup: Setup,
     graphs: int = 10,
     episodes: Episodes = 100,
     beam_episodes: Episodes = 100,
     seeds: int = 1,
     published: bool = False,
-    folder: Path | None = None,
-    seed: int = 0,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """Evaluate all agents on sets of test graphs with `seeds` seeds, or on the published test graphs."""
-    given = find_published(folder) if published else {}
+    given = find_published(setup.folder) if published else {}
     if published and not given:
-        raise FileFormatError("there are no published test graphs: set CURIOGRAPH_DATA to a folder with paper-environments.")
+        raise FileFormatError(
+            "there are no published test graphs: set CURIOGRAPH_DATA to a folder with paper-environments."
+        )
     places, tasks = [], []
     for reward in REWARDS:
         for family in FAMILIES:
@@ -62,13 +58,15 @@ def compute(
                 count = beam_episodes if column == "beam" else episodes
                 agent = find_agent(column, reward, family)
                 for rules in (False, True) if column in BASELINES[1:] else (False,):  # random has no ties
-                    for number_ in range(seed, seed + seeds):
+                    for each_seed in range(setup.seed, setup.seed + seeds):
                         places.append((reward, family, "published_rules" if rules else "results", column))
-                        tasks.append(Walks(agent, reward, family, count, graphs, seed=number_, published_rules=rules))
+                        tasks.append(Walks(agent, reward, family, count, graphs, seed=each_seed, published_rules=rules))
     returns: dict[tuple[str, ...], list[Any]] = {}
-    for place, result in zip(places, run_all_walks("table1", tasks, given, engine, progress), strict=True):
+    for place, result in zip(places, run_all_walks(setup, "table1", tasks, given), strict=True):
         returns.setdefault(place, []).append(result["returns"])
-    source = "published test graphs" if given else f"generated, 50 nodes, seeds {seed} to {seed + seeds - 1}"
+    source = (
+        "published test graphs" if given else f"generated, 50 nodes, seeds {setup.seed} to {setup.seed + seeds - 1}"
+    )
     cells = [{"reward": reward, "family": family, "source": source} for reward in REWARDS for family in FAMILIES]
     for cell in cells:
         _fill_cell(cell, returns, axis=1 if given else 0)  # walks on the same graph stay together
@@ -161,9 +159,8 @@ def tabulate_shares(cells: list[dict[str, Any]]) -> pd.DataFrame:
             shares = [cell["shares"][column] for cell in members if is_known(cell["shares"][column]["share"])]
             error = math.hypot(*(share["sem_by_graph"] for share in shares)) / max(len(shares), 1)
             row.append(percent(np.mean([share["share"] for share in shares]) if shares else None, error))
-        for name in PAPER_AGENTS:
-            row.append(percent(np.mean([cell["paper_shares"][name] for cell in members])))
-        rows.append(row)
+        paper = [percent(np.mean([cell["paper_shares"][name] for cell in members])) for name in PAPER_AGENTS]
+        rows.append([*row, *paper])
     return pd.DataFrame(rows, columns=["reward", "family", *columns, *PAPER_AGENTS.values()])
 
 
@@ -190,7 +187,7 @@ def _tabulate_rules(cells: list[dict[str, Any]]) -> pd.DataFrame:
                 if result is None:
                     row += ["", ""]
                     continue
-                # variance of the difference: s²/n + s²/m = s²/n (1 + n/m) for n graphs of ours and m graphs of the paper
+                # variance of the difference: s²/n + s²/m = s²/n (1 + n/m) for n graphs of ours and m of the paper
                 error = result["sem_by_graph"] * math.sqrt(1 + result["graphs"] / TABLE1_GRAPHS)
                 row += [number(result["mean"]), f"{(result['mean'] - paper['mean']) / error:+.1f}" if error else ""]
             rows.append([*row, plus_minus(paper["mean"], paper["sem"])])
@@ -204,7 +201,7 @@ def _plot(cells: list[dict[str, Any]], columns: list[str]) -> Any:
     published = {column: column for column in BASELINES} | {"gnn-paper": "gnn"}
     for panel, reward in zip(panels, REWARDS, strict=True):
         chosen = [cell for cell in cells if cell["reward"] == reward]
-        series = {
+        series: dict[str, Any] = {
             column: tuple([cell["results"][column][key] for cell in chosen] for key in ("mean", "sem_by_graph"))
             for column in columns
         }

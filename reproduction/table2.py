@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -11,19 +10,17 @@ import pandas as pd
 
 from curiograph.human.data.cooccurrence import Keep
 from curiograph.human.prediction.results import CANDIDATE_LABELS, MEMORY, Prediction
-from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import COLORS, create_figure, get_color
-from curiograph.progress import Progress, no_progress
 from curiograph.validation import check_choice
 from reproduction.people import DATASETS, TITLES, prepare_predictions
 from reproduction.published import TABLE2
-from reproduction.report import Report, interval, is_known
+from reproduction.report import Report, Setup, interval, is_known
 
 METHODS = ("igt", "cpt", "igt+cpt")
 """Methods of Table 2 of the paper."""
 NOTES = (
-    "r: relative improvement of the percentile ranks of human choices over PageRank, among the out-neighbors of the last "
-    "node; ± over splits (95 % interval over users).",
+    "r: relative improvement of the percentile ranks of human choices over PageRank, among the out-neighbors of the "
+    "last node; ± over splits (95 % interval over users).",
     "Differences from the paper. Its text leaves open n_burn-in, the candidates, how movies and books are linked and "
     "what the error is; the choices made here are listed under each dataset. Candidates are the out-neighbors of the "
     "last node (below also all nodes). Ties share their mean rank. Walkers teleport after a maximum number of steps, "
@@ -38,17 +35,11 @@ NOTES = (
 
 
 def compute(
-    only: tuple[str, ...] = DATASETS,
-    item_graph: Keep = "highest",
-    quick: bool = False,
-    folder: Path | None = None,
-    seed: int = 0,
-    engine: Engine = IN_PROCESS,
-    progress: Progress = no_progress,
+    setup: Setup, only: tuple[str, ...] = DATASETS, item_graph: Keep = "highest", quick: bool = False
 ) -> dict[str, Any]:
     """Predict the choices of each dataset."""
     check_choice("--item-graph", item_graph, get_args(Keep))
-    runs = prepare_predictions(only, quick, folder, seed, engine, progress, item_graph)
+    runs = prepare_predictions(setup, only, quick, item_graph)
     return {"paper": TABLE2, "predictions": [_describe_prediction(run.complete()) for run in runs]}
 
 
@@ -90,7 +81,9 @@ def report(document: dict[str, Any]) -> Report:
     columns = ["dataset", "graph", "PageRank"]
     columns += [name for method in METHODS for name in (method, f"{method}, paper")]
     return Report(
-        tables={"r over PageRank among the out-neighbors of the last node": pd.DataFrame(rows, columns=[*columns, MEMORY])},
+        tables={
+            "r over PageRank among the out-neighbors of the last node": pd.DataFrame(rows, columns=[*columns, MEMORY])
+        },
         figure=_plot(predictions),
         text="\n\n".join([*NOTES, *map(_describe_study, predictions)]),
         remarks=remarks,
@@ -125,16 +118,18 @@ def _describe_study(prediction: Mapping[str, Any]) -> str:
     return (
         f"{TITLES[prediction['name']]}: {study['graph']} by {links}; {study['users']['makers']:,} graph users, "
         f"{study['users']['others']:,} others; n_burn-in {recipe['burn_in']}; {study['along_edges']:.1%} of choices "
-        f"follow an edge; {effort['splits']} splits, {effort['trials']} trials per fit, {effort['walkers']} walkers per "
-        f"node ({effort['trained_walkers']} of trained agents) of up to {effort['steps']} steps, p_g {effort['p_g']}; "
-        f"seed {prediction['seed']}."
+        f"follow an edge; {effort['splits']} splits, {effort['trials']} trials per fit, {effort['walkers']} walkers "
+        f"per node ({effort['trained_walkers']} of trained agents) of up to {effort['steps']} steps, p_g "
+        f"{effort['p_g']}; seed {prediction['seed']}."
     )
 
 
 def _plot(predictions: list[Mapping[str, Any]]) -> Any:
     """Plot r with intervals and the paper's results; below, the rank of each choice, Figure 4B of the paper."""
     with_choices = [each for each in predictions if "choices" in each]
-    figure, cells = create_figure(9.0, 7.8 if with_choices else 4.4, columns=len(predictions), rows=1 + bool(with_choices))
+    figure, cells = create_figure(
+        9.0, 7.8 if with_choices else 4.4, columns=len(predictions), rows=1 + bool(with_choices)
+    )
     panels = np.reshape(cells, (-1, len(predictions)))
     ax = figure.add_subplot(panels[0, 0].get_gridspec()[0, :])
     for panel in panels[0]:

@@ -107,7 +107,9 @@ def list_protocols() -> list[tuple[int, CandidateSet, str]]:
     return list(product(BURN_INS, SCOPES, RUNS))
 
 
-def compute_universes(shared: tuple[Dataset, Mapping[str, tuple[float, float]], Effort], world: World) -> dict[str, Any]:
+def compute_universes(
+    shared: tuple[Dataset, Mapping[str, tuple[float, float]], Effort], world: World
+) -> dict[str, Any]:
     """Task function: results of all protocols on one graph.
 
     Returns `ranks` (protocols x signs x walkers x test sets x methods), the mean percentile ranks of test choices;
@@ -208,7 +210,7 @@ def _compute_tables(graph: Graph, starts: Int32, effort: Effort, seed: int) -> I
     for name in REWARDS:
         agent = f"{name}-{FAMILIES[seed % len(FAMILIES)]}"
         walkers = Walkers(agent, p_g=effort.p_g, steps=effort.steps, count=effort.trained_walkers, seed=seed)
-        for visits in simulate_walkers(graph, walkers, starts):
+        for visits in simulate_walkers(graph, walkers, starts.tolist()):
             yield visits[starts].toarray(), equal
 
 

@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.peers import find_peers
 from curiograph.agents.heuristics import RandomAgent
 from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64, Int32
 from curiograph.exploration.mdp import Exploration, begin
 from curiograph.plotting import create_figure, plot_lines
-from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import as_reward
 from reproduction.comparison import REWARDS, TITLES, generate_tests
-from reproduction.peers import find_peers
-from reproduction.report import Report
+from reproduction.report import Report, Setup
 
 SIZES = (5, 10, 20, 50, 100, 150, 200)
 """Numbers of visited nodes."""
@@ -41,15 +40,13 @@ Peers = Mapping[str, Callable[[Float64], float]]
 """Functions of an adjacency matrix, by name."""
 
 
-def compute(
-    largest: int = 200, walks: int = 100, repeats: int = 5, seed: int = 0, progress: Progress = no_progress
-) -> dict[str, Any]:
+def compute(setup: Setup, largest: int = 200, walks: int = 100, repeats: int = 5) -> dict[str, Any]:
     """Time all methods at each size."""
     peers = find_peers()
     timer = Timer(repeats)
     timings: list[dict[str, Any]] = []
     sizes = [size for size in SIZES if size <= largest]
-    for size, batch in _walk_to_sizes(sizes, walks, seed):
+    for size, batch in _walk_to_sizes(sizes, walks, setup.seed):
         order = np.argsort(batch.candidates.counts, kind="stable")
         alone = batch.rows(np.array([int(order[len(order) // 2])]))  # the walk with the median number of candidates
         for reward in REWARDS:
@@ -60,7 +57,9 @@ def compute(
                 ONE_SUBGRAPH: (alone, _list_reward_calls(alone, reward, known)),
             }
             for way, (timed, calls) in work.items():
-                progress(f"{reward}, {size} nodes visited: {way}", len(timings) / (len(sizes) * len(REWARDS) * len(TASKS)))
+                setup.progress(
+                    f"{reward}, {size} nodes visited: {way}", len(timings) / (len(sizes) * len(REWARDS) * len(TASKS))
+                )
                 seconds = timer.time_calls((reward, way), size, calls, LIMITS[way])
                 count = len(timed.lengths)
                 timings.append(
@@ -179,11 +178,11 @@ def report(document: dict[str, Any]) -> Report:
     return Report(
         tables={**tables, "Where gnn is faster than exact rewards": verdicts},
         figure=figure,
-        text=f"Milliseconds on {document['machine']}; random walks on a graph of the family {FAMILY.upper()} with {NODES} "
-        "nodes. One walk: scoring all candidates of a walk, for one decision. Many walks: walks together, time per "
-        "decision. One subgraph: one reward call given only the nodes, or one pass of gnn. greedy is our exact "
-        "evaluation, with the running state that it has between decisions. The peers, ripser for igt and for cpt a "
-        "slow twin that follows the published code, are called once per candidate with precomputed matrices. A dash: "
+        text=f"Milliseconds on {document['machine']}; random walks on a graph of the family {FAMILY.upper()} with "
+        f"{NODES} nodes. One walk: scoring all candidates of a walk, for one decision. Many walks: walks together, "
+        "time per decision. One subgraph: one reward call given only the nodes, or one pass of gnn. greedy is our "
+        "exact evaluation, with the running state that it has between decisions. The peers, ripser for igt and for cpt "
+        "a slow twin that follows the published code, are called once per candidate with precomputed matrices. A dash: "
         "the call would take too long, the peer is not installed, or it does not apply.",
     )
 
@@ -201,8 +200,8 @@ def _format_factor(factor: float) -> str:
 def compare_times(timings: Sequence[Mapping[str, Any]], agent: str, rival: str) -> str:
     """Describe the sizes at which an agent is faster than a rival at the same work.
 
-    >>> compare_times([{"size": 5, "seconds": {"gnn": 2, "greedy": 1}}, {"size": 9, "seconds": {"gnn": 2, "greedy": 6}}],
-    ...               "gnn", "greedy")
+    >>> seconds = {5: {"gnn": 2, "greedy": 1}, 9: {"gnn": 2, "greedy": 6}}
+    >>> compare_times([{"size": size, "seconds": each} for size, each in seconds.items()], "gnn", "greedy")
     'faster from 9 nodes on (3x at 9), slower up to 5 (2x at 5)'
     """
     known = [timing for timing in timings if {agent, rival} <= timing["seconds"].keys()]

@@ -14,10 +14,11 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from curiograph.paper.networks import list_networks, require_networks
+
 from curiograph.files import open_atomic
 from curiograph.leaderboard.suite import measure_references
 from curiograph.leaderboard.tasks import list_generated_tasks, list_real_tasks
-from curiograph.paper.networks import list_networks, require_networks
 
 STORED = Path(__file__).parents[1] / "src" / "curiograph" / "leaderboard" / "v1.json"
 

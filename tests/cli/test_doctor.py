@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
+from benchmarks.peers import compute_slow_compressibility
 from curiograph import kernels
 from curiograph.agents import pretrained
 from curiograph.cli import checks, packages
 from curiograph.cli.checks import DoctorReport
 from curiograph.cli.packages import PURPOSES, read_installed
-from curiograph.paper.peers import compute_slow_compressibility
 
 REQUIRES = [
     "numba>=0.60",

@@ -17,18 +17,15 @@ import termios
 import time
 from functools import partialmethod
 
-import numpy as np
 import pytest
 from rich.progress import Progress as RichProgress
 
-from curiograph.agents.evaluate import Rollouts
 from curiograph.cli import train
 from curiograph.cli.output import show_progress
 from curiograph.graph.toys import library
 from curiograph.growth.measure import measure
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.profile.styles import simulate_styles
-from curiograph.paper import curves, lengths, table1
 from curiograph.progress import RemainingTime, no_progress, split_progress
 
 BAR = "━"
@@ -155,21 +152,6 @@ def test_hypotheses_report_one_rising_share():
     hypotheses(library(), people, motives=["degree", "uniform"], weights=True, returns=True, workers=1, progress=shares)
     assert len(shares) > 5
     assert shares == sorted(shares)
-
-
-def test_experiments_report_their_share(monkeypatch):
-    shares = Shares()
-    monkeypatch.setattr(curves, "_evaluate_place", lambda shared, task: {})
-    lengths.run(lengths.Settings(graphs=2, lengths=(5, 10)), progress=shares)
-    assert shares == [done / 16 for done in range(2 * 2 * 4 + 1)]
-    shares.clear()
-    monkeypatch.setattr(
-        Rollouts, "run", lambda _, first, last: {"returns": np.zeros(last - first), "lengths": np.zeros(last - first)}
-    )
-    table1.run(table1.Settings(graphs=2), progress=shares)
-    assert len(shares) > 8
-    assert shares[0] == 0
-    assert shares == sorted(shares)  # by walks; tasks have different numbers of them
 
 
 def test_measuring_many_walks_reports_its_share(monkeypatch):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from curiograph.paper import comparison, table1
+
 from support.small_agents import save_random_agents
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curiograph.paper import conditions
+from curiograph.paper.conditions import Contrast, Groups, contrast_groups
 
 from curiograph.errors import WalkError
 from curiograph.graph.generators import generate
@@ -19,8 +21,6 @@ from curiograph.human.prediction.predict import Effort
 from curiograph.human.prediction.protocol import make_study
 from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 from curiograph.human.trajectories import Trajectories
-from curiograph.paper import conditions
-from curiograph.paper.conditions import Contrast, Groups, contrast_groups
 from curiograph.parallel import resolve_engine
 
 SMALL = conditions.Settings(

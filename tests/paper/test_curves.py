@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from curiograph.paper import curves, lengths, sizes
+
 from support.evaluations import create_evaluation
 
 

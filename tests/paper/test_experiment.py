@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-
-from curiograph.errors import FileFormatError
 from curiograph.paper import lengths, walltime
 from curiograph.paper.experiment import redraw_figures
+
+from curiograph.errors import FileFormatError
 
 
 def test_figures_of_stored_results_are_redrawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

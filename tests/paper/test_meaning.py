@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curiograph.paper import meaning
 
 import curiograph as cg
 from curiograph.errors import FileFormatError
 from curiograph.graph.similarity import Similarity
-from curiograph.paper import meaning
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curiograph.paper import universes
+from curiograph.paper.multiverse import Multiverse, Settings, list_worlds, run_dataset
+from curiograph.paper.published import TABLE2
+from curiograph.paper.universes import METHODS, SIGNS, Effort, World
 
 from curiograph.agents.registry import as_agent
 from curiograph.errors import JobStopped
@@ -18,10 +22,6 @@ from curiograph.human.data.dataset import Dataset
 from curiograph.human.prediction.components import ALPHAS, PAGERANK, Mixture
 from curiograph.human.prediction.predict import Effort as PredictEffort
 from curiograph.human.prediction.predict import prepare_run
-from curiograph.paper import universes
-from curiograph.paper.multiverse import Multiverse, Settings, list_worlds, run_dataset
-from curiograph.paper.published import TABLE2
-from curiograph.paper.universes import METHODS, SIGNS, Effort, World
 from curiograph.parallel import resolve_engine
 from support import people
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import curiograph as cg
-from curiograph.agents import pretrained
-from curiograph.agents.heuristics import GreedyAgent, RandomAgent
 from curiograph.paper import pareto, real_networks
 from curiograph.paper.experiment import redraw_figures
 from curiograph.paper.networks import list_networks, read_network
 from curiograph.paper.pareto import Front, Measurement
 from curiograph.paper.timing import time_decisions
+
+import curiograph as cg
+from curiograph.agents import pretrained
+from curiograph.agents.heuristics import GreedyAgent, RandomAgent
 from support.small_agents import KINDS, save_random_agents
 
 SMALL = pareto.Settings(plain_widths=(1, 4), planner_widths=(1, 2), graphs=2, episodes=2, real_episodes=3, steps=4,

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curiograph.paper import diffusion, examples, motives, returns, table2
+from curiograph.paper.experiment import redraw_figures
+from curiograph.paper.people import Settings
+from curiograph.paper.published import TABLE2
 
 from curiograph.cli.output import format_json
 from curiograph.errors import SettingError
@@ -15,10 +19,6 @@ from curiograph.graph.generators import generate
 from curiograph.human.prediction.predict import Effort
 from curiograph.human.prediction.results import Improvement
 from curiograph.human.returns.levy import simulate_levy_walks
-from curiograph.paper import diffusion, examples, motives, returns, table2
-from curiograph.paper.experiment import redraw_figures
-from curiograph.paper.people import Settings
-from curiograph.paper.published import TABLE2
 from curiograph.parallel import resolve_engine
 from support import people
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curiograph.paper import profile
 
 import curiograph as cg
 from curiograph.cli.output import format_json
-from curiograph.paper import profile
 from support.program import Run
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from curiograph.cli.output import format_json
 from curiograph.paper import recommenders
+
+from curiograph.cli.output import format_json
 from support import people
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from curiograph.paper import table1
 
 import curiograph as cg
 from curiograph.errors import SettingError
 from curiograph.graph.generators import FAMILIES
-from curiograph.paper import table1
 from support.evaluations import create_evaluation
 
 SMALL = table1.Settings(episodes=2, beam_episodes=1, graphs=2, nodes=20, steps=4)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curiograph.paper import walltime
 
 from curiograph.errors import SettingError
-from curiograph.paper import walltime
 
 PEERS = {"ripser": lambda adjacency: 0.0, "slow twin": lambda adjacency: 0.0}
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.paper import table1
 from curiograph.parallel import resolve_engine
+from reproduction import table1
 from support.ray_cluster import missing, on_cluster
 
 WALKS = [[(start + 7 * step) % 400 for step in range(12)] for start in range(40)]
@@ -165,8 +165,8 @@ print({work}(engine="ray", address=os.environ["CLUSTER_ADDRESS"], progress=repor
 
 def whole_table(engine: Any = "local", address: str | None = None, workers: int | None = None, **how: Any) -> str:
     used_engine = resolve_engine(engine, workers, address, how.pop("run", None))
-    table = table1.run(table1.Settings(episodes=10, beam_episodes=3, graphs=4), engine=used_engine, **how)
-    return json.dumps(table.to_dict(), sort_keys=True)
+    table = table1.compute(graphs=4, episodes=10, beam_episodes=3, engine=used_engine, **how)
+    return json.dumps(table, sort_keys=True)
 
 
 def two_hundred(**how: Any) -> str:

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproduction import mixture_kernels as mixtures
+from curiograph import kernels
 from curiograph.exploration.mdp import Candidates
 from curiograph.human.choices.metrics import ChoiceRanks
-
+from reproduction import mixture_kernels as mixtures
 
 
 @given(st.lists(st.integers(2, 9), min_size=1, max_size=6), st.integers(0, 99))

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-
 @dataclass(frozen=True)
 class TaskResult:
     """Result of an agent on one task."""
