@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from curiograph.paper.networks import list_networks, require_networks
+from curiograph.leaderboard.networks import list_networks, require_networks
 
 from curiograph.files import open_atomic
 from curiograph.leaderboard.suite import measure_references

@@ -9,13 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from curiograph.paper import universes
-from curiograph.paper.multiverse import Multiverse, Settings, list_worlds, run_dataset
-from curiograph.paper.published import TABLE2
-from curiograph.paper.universes import METHODS, SIGNS, Effort, World
 
 from curiograph.agents.registry import as_agent
-from curiograph.errors import JobStopped
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
 from curiograph.human.data.dataset import Dataset
@@ -23,10 +18,14 @@ from curiograph.human.prediction.components import ALPHAS, PAGERANK, Mixture
 from curiograph.human.prediction.predict import Effort as PredictEffort
 from curiograph.human.prediction.predict import prepare_run
 from curiograph.parallel import resolve_engine
+from reproduction import mixture_kernels, multiverse, universes
+from reproduction.multiverse import Universes, compute_dataset, list_worlds
+from reproduction.published import TABLE2
+from reproduction.report import Setup
+from reproduction.universes import METHODS, SIGNS, Effort, World
 from support import people
 
 SMALL = Effort(training=60, test=80, candidates=8, walkers=8, trained_walkers=2, steps=2, draws=30)
-SETTINGS = Settings(datasets=("wikispeedia",), seeds=2, effort=SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -42,82 +41,76 @@ def dataset() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def found(dataset):
-    return run_dataset(dataset, SETTINGS)
+def document(dataset):
+    return compute_dataset(Setup(), dataset, range(2), SMALL)
 
 
-def test_results_are_the_same_after_an_interrupt_and_with_two_workers(dataset, found, tmp_path):
+@pytest.fixture(scope="module")
+def found(document):
+    return Universes("wikispeedia", document)
+
+
+def test_results_are_the_same_with_two_workers_and_from_the_run_folder(dataset, document, tmp_path):
     messages: list[str] = []
-
-    def interrupt(message: str, share: float | None = None) -> None:
-        if share is not None and share >= 0.5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(JobStopped, match=r"stopped after 2 of 4 graphs"):
-        run_dataset(dataset, SETTINGS, resolve_engine(workers=1, run=tmp_path), interrupt)
-    engine = resolve_engine(workers=2, run=tmp_path)
-    again = run_dataset(dataset, SETTINGS, engine, lambda message, share=None: messages.append(message))
-    assert "2 found in the run folder" in messages[0]
-    assert again.ranks.tobytes() == found.ranks.tobytes()
-    assert again.chances.tobytes() == found.chances.tobytes()
-    assert again.sizes == found.sizes
-    assert again.tested.tolist() == found.tested.tolist()
+    for workers in (2, 1):
+        engine = resolve_engine(workers=workers, run=tmp_path)
+        setup = Setup(engine=engine, progress=lambda message, share=None: messages.append(message))
+        assert compute_dataset(setup, dataset, range(2), SMALL) == document
+    assert "found in the run folder" in messages[-1]
 
 
-def test_report_is_stored_and_redrawn(found, tmp_path):
-    result = Multiverse(SETTINGS, [found])
-    document = json.loads(json.dumps(result.to_dict()))
-    restored = Multiverse.from_dict(document)
-    page = result.to_markdown()
-    assert restored.to_markdown() == page
-    assert "| Wikispeedia | paper |  | +2.9% ± 2.9% |" in page
+def test_report_has_an_answer_to_every_question(document):
+    settings = {"seeds": 2, "effort": SMALL.__dict__}
+    shown = multiverse.report({"settings": settings, "universes": {"wikispeedia": document}})
+    page = shown.to_markdown()
+    assert "| Wikispeedia | paper     |" in page
     assert "576 universes" in page
-    assert len(result.remarks) == 5
-    assert len(result.sections) == 5
-    restored.save_plot(tmp_path / "multiverse.png")
-    assert (tmp_path / "multiverse.png").stat().st_size > 10_000
+    assert len(shown.remarks) == len(multiverse.QUESTIONS)
 
 
-def test_page_is_that_of_the_stored_results():
+def test_answers_to_the_stored_results_are_unchanged():
     results = Path(__file__).parents[2] / "docs" / "results"
-    stored = Multiverse.from_dict(json.loads((results / "multiverse.json").read_text()))
-    assert sum(each.ranks[..., 0].size for each in stored.universes) == 18_720
-    assert (results / "multiverse.md").read_text() == stored.to_markdown()
+    stored = json.loads((results / "multiverse.json").read_text())["universes"]
+    page = (results / "multiverse.md").read_text()
+    for name, each in stored.items():
+        assert all(answer in page for answer in multiverse.answer_questions(Universes(name, each)).values())
 
 
 def test_comparison_with_controls(found):
-    same = found.compare("igt+cpt")
-    assert same == (0, 1, 0)
-    ranks = found.ranks[..., 1, :].reshape(-1, len(METHODS))
+    assert found.compare("igt+cpt") == (0, 1, 0)
+    ranks = found.ranks.xs("all", level="test set")
     above, equal, difference = found.compare("memory")
-    ours, memory = ranks[:, METHODS.index("igt+cpt")], ranks[:, METHODS.index("memory")]
+    ours, memory = ranks["igt+cpt"].to_numpy(), ranks["memory"].to_numpy()
     assert above == np.count_nonzero(ours > memory) / len(ranks)
     assert equal == np.count_nonzero(ours == memory) / len(ranks)
-    assert difference == pytest.approx(np.mean(ours / ranks[:, 0] - memory / ranks[:, 0]))
+    assert difference == pytest.approx(np.mean((ours - memory) / ranks["pagerank"].to_numpy()))
 
 
-def test_spread_over_seeds(found):
-    r = found.get_improvement("igt+cpt")[..., 1]
-    assert found.spread == pytest.approx(np.sqrt(np.mean((r[:, 0] - r[:, 1]) ** 2 / 2)))
-    deviations = found.chances[..., -1]
-    wanted = [dev**2 * 133 / found.tested[place[:5]] for place, dev in np.ndenumerate(deviations)]
-    assert found.sampling_error == pytest.approx(np.sqrt(np.mean(wanted)))
+def test_shares_of_variance_and_spread_over_seeds(found):
+    r = found.r["igt+cpt"]
+    signs = r.to_numpy().reshape([len(levels) for levels in found.factors.values()])
+    axis = list(found.factors).index("signs")
+    others = tuple(other for other in range(signs.ndim) if other != axis)
+    wanted = [signs.mean(axis=others).var() / signs.var(), signs.var(axis=axis).mean() / signs.var()]
+    assert found.shares.loc["signs"].tolist() == pytest.approx(wanted)
+    by_seed = [found.all_tests["igt+cpt"].xs(seed, level="seed").to_numpy() for seed in ("0", "1")]
+    assert found.spread == pytest.approx(np.sqrt(np.mean((by_seed[0] - by_seed[1]) ** 2 / 2)))
+    assert 0 < found.sampling_error < 1
+    assert (found.excess_beyond_seeds >= 0).all()
 
 
-def test_axes_of_universes(dataset, found):
-    """The levels of a universe lead to the result of its task."""
+def test_levels_of_a_universe_lead_to_the_result_of_its_task(dataset, found):
     world = list_worlds(dataset, range(2))[1][3]
     assert world == World(world.recipe, directed=False, seed=1)
     task = universes.compute_universes((dataset, TABLE2["wikispeedia"], SMALL), world)
     number = universes.list_protocols().index((6, "history", "edges"))
     levels = {"links": "undirected", "seed": "1", "burn-in": "6", "candidates": "history", "runs": "edges"}
-    cells = found.select(found.ranks, **levels)
-    np.testing.assert_allclose(cells, task["ranks"][number], atol=1e-4)
-    assert found.select(found.get_improvement(PAGERANK), **levels).max() == 0
-    excess = found.select(found.excess[..., None], **levels, signs="either", walkers="greedy")
-    pagerank, *others = found.ranks[1, 1, 1, 1, 0, 0, 0, 1, :4]
-    igt, cpt, both = (rank / pagerank - 1 for rank in others)
-    assert excess == pytest.approx(both - max(igt, 0) - max(cpt, 0))
+    cells = found.ranks.xs(tuple(levels.values()), level=list(levels))
+    np.testing.assert_allclose(cells.to_numpy().reshape(task["ranks"][number].shape), task["ranks"][number], atol=1e-4)
+    assert (found.r[PAGERANK] == 0).all()
+    levels |= {"signs": "either", "walkers": "greedy"}
+    r = found.all_tests.loc[tuple(levels.values())]
+    assert found.excess.loc[tuple(levels.values())] == r["igt+cpt"] - max(r["igt"], 0) - max(r["cpt"], 0)
 
 
 def test_item_graphs_are_crossed():
@@ -128,7 +121,6 @@ def test_item_graphs_are_crossed():
     task = universes.compute_universes((dataset, TABLE2["movielens"], SMALL), worlds[0])
     assert task["ranks"].shape == (18, 2, 2, 2, len(METHODS))
     assert np.isfinite(task["ranks"]).all()
-    assert task["nodes"] <= 70
 
 
 # ---- parts ----------------------------------------------------------------------------------------------------------
@@ -158,8 +150,7 @@ def test_scores_and_ranks_agree_with_predict(scored, place):
     for alpha in set(ALPHAS) & set(universes.ALPHAS):
         number = universes.ALPHAS.index(alpha)
         np.testing.assert_allclose(rows[number][by_node], components.pagerank[ALPHAS.index(alpha)], rtol=1e-5)
-    for kind, reward in (("greedy", "igt"), ("greedy", "cpt"), ("trained", "igt"), ("trained", "cpt")):
-        name = f"{kind} {reward}"
+    for name in ("greedy igt", "greedy cpt", "trained igt", "trained cpt"):
         for option in universes.list_options(SMALL.steps)[name]:
             alpha, steps = universes.ALPHAS[option[0]], 1 + (option[1] - len(universes.ALPHAS)) % SMALL.steps
             wanted = components.compute_component(name, alpha, steps) * (alpha ** np.arange(steps + 1)).sum()
@@ -169,7 +160,7 @@ def test_scores_and_ranks_agree_with_predict(scored, place):
     scale = (alpha ** np.arange(SMALL.steps + 1)).sum()
     mixture = Mixture({PAGERANK: 0.3, "greedy igt": 0.7 * scale}, alpha=alpha, steps=SMALL.steps)
     weights = np.array([0.3, 0.7, 0.0], np.float32)
-    ranks = universes.kernels.mixtures.rank_choices(sample.candidates.offsets, rows, option, weights)
+    ranks = mixture_kernels.rank_choices(sample.candidates.offsets, rows, option, weights)
     wanted = components.rank_choices(mixture).percentile[choices.candidates.counts > 1]
     assert np.mean(np.abs(ranks - wanted) < 1e-9) > 0.95  # single precision moves near ties
     assert ranks.mean() == pytest.approx(wanted.mean(), abs=2e-3)
@@ -182,7 +173,7 @@ def test_fits_respect_signs_and_contain_each_other(scored):
     assert all(np.all(fit.weights >= 0) for (_, sign), fit in fits.items() if sign == "non-negative")
     assert any(np.any(fit.weights < 0) for (_, sign), fit in fits.items() if sign == "either")
     rows = universes.combine_steps(scores[0], SMALL.steps)
-    reached = {key: universes.kernels.mixtures.rank_choices(offsets, rows, *fit).mean() for key, fit in fits.items()}
+    reached = {key: mixture_kernels.rank_choices(offsets, rows, *fit).mean() for key, fit in fits.items()}
     rounding = 1e-3  # fits are of standardized rows, which rounds some ties apart
 
     def check_order(*keys: tuple[str, str]) -> None:
@@ -216,12 +207,10 @@ def test_draws_agree_with_a_direct_computation():
     assert 0 < chances[1, 0, 0] < 1
 
 
-def test_runs_along_edges(dataset):
+def test_runs_along_edges():
     graph = Graph.from_edges([("a", "b"), ("b", "c"), ("d", "e"), ("c", "e")])
-    walks = people.Trajectories.from_walks(
-        [["a", "b", "c"], ["a", "d", "e"], ["b", "a", "c"], ["a", "c", "d"]], graph=graph
-    )
-    windows = walks.windows(2)
+    lists = [["a", "b", "c"], ["a", "d", "e"], ["b", "a", "c"], ["a", "c", "d"]]
+    windows = people.Trajectories.from_walks(lists, graph=graph).windows(2)
     kept = {
         (scope, runs): universes.select_windows(graph, windows, scope, runs).users.tolist()
         for scope in universes.SCOPES
