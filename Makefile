@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation paper-gap fuzz clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation fuzz clean
 
 run: .venv/run.done
 	$(BIN)/python -m reproduction table1 --beam-episodes 10 --out results/run
@@ -124,12 +124,6 @@ train-all: .venv/test.done
 
 ablation: .venv/test.done
 	$(BIN)/python -m reproduction ablation --run runs/ablation --out docs/results
-
-# Compare the paper preset with the published code on the published graphs, paper-environments in CURIOGRAPH_DATA.
-paper-gap: .venv/test.done
-	@test -d "$$CURIOGRAPH_DATA/paper-environments" || { echo 'make: CURIOGRAPH_DATA has no paper-environments;' \
-		'set it to the folder that holds them' >&2; exit 2; }
-	$(BIN)/python scripts/paper_gap.py "$$CURIOGRAPH_DATA/paper-environments" --runs runs/paper-gap --out docs/results
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -50,7 +50,7 @@ _SECTION_LINK = re.compile(r"^- \[(.+)\]\(([\w-]+)\.md#what-differs-from-the-pap
 RESULT_COMMANDS = {
     "ablation": "make ablation",
     "bench": "make bench",
-    "paper_gap": "make paper-gap",
+    "paper_gap": "scripts/paper_gap.py of commit e2f6410",
     "table2_knn": "python -m reproduction table2 --item-graph knn --only movielens books",
 }
 """Commands of the results that are not computed by `python -m reproduction` and their name."""

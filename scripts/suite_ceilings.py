@@ -14,9 +14,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from curiograph.leaderboard.networks import list_networks, require_networks
-
 from curiograph.files import open_atomic
+from curiograph.leaderboard.networks import list_networks, require_networks
 from curiograph.leaderboard.suite import measure_references
 from curiograph.leaderboard.tasks import list_generated_tasks, list_real_tasks
 
