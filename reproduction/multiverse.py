@@ -357,38 +357,20 @@ def _describe_sizes(each: Universes) -> str:
 
 
 def _plot(universes: Sequence[Universes]) -> Any:
-    """Plot r in all universes, the shares of variance, the excess, and r by seed; one column of panels per dataset."""
-    figure, cells = create_figure(3.2 * len(universes), 12, columns=len(universes), rows=4)
-    for (all_r, shares, excess, seeds), each in zip(np.reshape(cells, (4, -1)).T, universes, strict=True):
-        paper = TABLE2[each.name]
-        for method, color in ((MEMORY, get_color(MEMORY)), ("igt+cpt", get_color("igt+cpt"))):
-            for test, style in zip(TESTS, (":", "-"), strict=True):
-                values = np.sort(each.r[method].xs(test, level="test set"))
-                label = f"{method}, {test} test choices"
-                all_r.plot(np.linspace(0, 1, len(values)), values, style, color=color, label=label)
-        all_r.axhline(paper["igt+cpt"][0], color=COLORS["paper"], label="igt+cpt of the paper")
-        all_r.set(title=TITLES[each.name], xlabel="universes, sorted", ylabel="r over PageRank")
+    """Plot r in all universes, and the shares of its variance; one column of panels per dataset."""
+    figure, cells = create_figure(3.2 * len(universes), 6.5, columns=len(universes), rows=2)
+    for (above, below), each in zip(np.reshape(cells, (2, -1)).T, universes, strict=True):
+        for method, (test, style) in product((MEMORY, "igt+cpt"), zip(TESTS, (":", "-"), strict=True)):
+            values, label = np.sort(each.r[method].xs(test, level="test set")), f"{method}, {test} test choices"
+            above.plot(np.linspace(0, 1, len(values)), values, style, color=get_color(method), label=label)
+        above.axhline(TABLE2[each.name]["igt+cpt"][0], color=COLORS["paper"], label="igt+cpt of the paper")
+        above.axhline(0, color=COLORS["muted"], linewidth=0.8)
+        above.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
+        above.set(title=TITLES[each.name], xlabel="universes, sorted", ylabel="r over PageRank")
         ordered = each.shares.sort_values("total")
-        shares.barh(ordered.index, ordered["total"], color=COLORS["random"], label="with interactions")
-        shares.barh(ordered.index, ordered["main"], color=COLORS["igt"], label="alone")
-        shares.set_xlabel("share of the variance of r")
-        excess.hist(100 * each.excess, bins=40, color=COLORS["mixture"], label="universes")
-        published = paper["igt+cpt"][0] - paper["igt"][0] - paper["cpt"][0]
-        excess.axvline(100 * published, color=COLORS["paper"], linestyle="--", label="paper")
-        excess.set(xlabel="r(igt+cpt) - r(igt) - r(cpt), %", ylabel="universes")
-        for shift, kind, marker in ((-0.12, KINDS[0], "o"), (0.12, KINDS[1], "s")):
-            values = _get_base(each, kind)[list(METHODS[1:])].to_numpy()
-            x = np.broadcast_to(np.arange(len(METHODS) - 1) + shift, values.shape)
-            seeds.plot(
-                x.ravel(), values.ravel(), marker, color=COLORS["igt"], ms=4, fillstyle="none", label=f"{kind} walkers"
-            )
-        theirs = np.array([paper[method] for method in METHODS[1:4]]).T
-        seeds.errorbar(np.arange(3) + 0.32, *theirs, fmt="D", color=COLORS["paper"], markersize=4, label="paper")
-        seeds.set_xticks(range(len(METHODS) - 1), METHODS[1:], rotation=30, ha="right", rotation_mode="anchor")
-        seeds.set_ylabel("r over PageRank, one mark per seed")
-        for ax in (all_r, seeds):
-            ax.axhline(0, color=COLORS["muted"], linewidth=0.8)
-            ax.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
-    for ax in np.reshape(cells, (4, -1))[:, 0]:
+        below.barh(ordered.index, ordered["total"], color=COLORS["random"], label="with interactions")
+        below.barh(ordered.index, ordered["main"], color=COLORS["igt"], label="alone")
+        below.set_xlabel("share of the variance of r")
+    for ax in np.reshape(cells, (2, -1))[:, 0]:
         ax.legend(frameon=False, fontsize=7)
     return figure

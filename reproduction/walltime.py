@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import statistics
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from timeit import timeit
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,8 @@ ONE_WALK, MANY_WALKS, ONE_SUBGRAPH = TASKS = ("one walk", "many walks", "one sub
 """Kinds of work that are timed."""
 FAMILY, NODES = "rg", 500
 """Family and number of nodes of the graph."""
-LIMITS = {ONE_WALK: 5.0, MANY_WALKS: 30.0, ONE_SUBGRAPH: 5.0}
-"""Seconds beyond which a call is skipped."""
+LIMIT = 2.0
+"""Seconds of a call beyond which a method is not timed at larger sizes."""
 
 Calls = dict[str, Callable[[], Any]]
 """Calls to time, by method."""
@@ -43,7 +43,7 @@ Peers = Mapping[str, Callable[[Float64], float]]
 def compute(setup: Setup, largest: int = 200, walks: int = 100, repeats: int = 5) -> dict[str, Any]:
     """Time all methods at each size."""
     peers = find_peers()
-    timer = Timer(repeats)
+    spent: dict[tuple[str, ...], float] = {}  # seconds of the last call of each method
     timings: list[dict[str, Any]] = []
     sizes = [size for size in SIZES if size <= largest]
     for size, batch in _walk_to_sizes(sizes, walks, setup.seed):
@@ -57,20 +57,14 @@ def compute(setup: Setup, largest: int = 200, walks: int = 100, repeats: int = 5
                 ONE_SUBGRAPH: (alone, _list_reward_calls(alone, reward, known)),
             }
             for way, (timed, calls) in work.items():
-                setup.progress(
-                    f"{reward}, {size} nodes visited: {way}", len(timings) / (len(sizes) * len(REWARDS) * len(TASKS))
-                )
-                seconds = timer.time_calls((reward, way), size, calls, LIMITS[way])
+                setup.progress(f"{reward}, {size} nodes visited: {way}", SIZES.index(size) / len(SIZES))
+                quick = {name: call for name, call in calls.items() if spent.get((reward, way, name), 0) < LIMIT}
+                seconds = _time_calls(quick, repeats)
+                spent |= {(reward, way, name): each for name, each in seconds.items()}
                 count = len(timed.lengths)
-                timings.append(
-                    {
-                        "reward": reward,
-                        "way": way,
-                        "size": size,
-                        "candidates": len(timed.candidates.nodes) / count,
-                        "seconds": {name: each / count for name, each in seconds.items()},
-                    }
-                )
+                times = {name: each / count for name, each in seconds.items()}
+                candidates = len(timed.candidates.nodes) / count
+                timings.append({"reward": reward, "way": way, "size": size, "candidates": candidates, "seconds": times})
     timings.sort(key=lambda timing: (REWARDS.index(timing["reward"]), TASKS.index(timing["way"])))
     machine = f"{platform.machine()} with {os.cpu_count()} cores, Python {platform.python_version()}"
     return {"machine": machine, "timings": timings}
@@ -121,102 +115,50 @@ def _get_adjacency(alone: Exploration, nodes: Int32) -> Float64:
     return np.asarray(alone.stack.graphs[0].induced(np.sort(nodes)).to_scipy().toarray(), np.float64)
 
 
-class Timer:
-    """Time calls in turns, so that a slowdown of the machine affects all of them, and skip those that take too long."""
-
-    def __init__(self, repeats: int) -> None:
-        self._repeats = repeats
-        self._last: dict[tuple[str, ...], tuple[int, float]] = {}  # size and seconds of the last call of each method
-
-    def time_calls(self, work: tuple[str, str], size: int, calls: Calls, limit: float) -> dict[str, float]:
-        """Return the median time of each call that is expected to take at most `limit` seconds."""
-        selected = {}
-        for name, call in calls.items():
-            last_size, spent = self._last.get((*work, name), (size, 0.0))
-            if spent * (size / last_size) ** 3 <= limit:  # a rough guess, as if time grew with the third power
-                selected[name] = call
-        first = {name: _time_call(call, 1) for name, call in selected.items()}
-        if any((*work, name) not in self._last for name in selected):
-            first = {name: _time_call(call, 1) for name, call in selected.items()}  # now without compilation
-        counts = {name: max(1, int(0.02 / max(spent, 1e-7))) for name, spent in first.items() if spent < 0.5}
-        turns = [{name: _time_call(selected[name], n) for name, n in counts.items()} for _ in range(self._repeats)]
-        seconds = first | {name: statistics.median(turn[name] for turn in turns) for name in counts}
-        self._last |= {(*work, name): (size, spent) for name, spent in seconds.items()}
-        return seconds
-
-
-def _time_call(call: Callable[[], Any], count: int) -> float:
-    start = time.perf_counter()
-    for _ in range(count):
-        call()
-    return (time.perf_counter() - start) / count
+def _time_calls(calls: Calls, repeats: int) -> dict[str, float]:
+    """Return the median time of each call, after a first one that compiles; calls take turns, and slow ones are few."""
+    first = {name: timeit(call, number=1) for name, call in calls.items()}
+    counts = {name: max(1, int(0.02 / max(seconds, 1e-7))) for name, seconds in first.items()}
+    turns = [
+        {
+            name: timeit(calls[name], number=counts[name]) / counts[name]
+            for name in calls
+            if turn < 1 or first[name] < 0.5
+        }
+        for turn in range(repeats)
+    ]
+    return {name: statistics.median(turn[name] for turn in turns if name in turn) for name in calls}
 
 
 def report(document: dict[str, Any]) -> Report:
-    """Show milliseconds by reward, and where gnn is faster than exact rewards."""
-    timings, tables, rows = document["timings"], {}, []
+    """Show milliseconds by reward; the columns in brackets are relative to gnn."""
+    tables = {}
     figure, panels = create_figure(9.0, 3.2 * len(TASKS), columns=len(REWARDS), rows=len(TASKS))
     for column, reward in zip(panels.T, REWARDS, strict=True):
         methods = ["gnn", "greedy", PEERS[reward]]
-        own = [timing for timing in timings if timing["reward"] == reward]
-        cells = [
-            [each["way"], str(each["size"]), f"{each['candidates']:.1f}"]
-            + [_format_milliseconds(each["seconds"].get(method)) for method in methods]
-            for each in own
-        ]
+        own = [timing for timing in document["timings"] if timing["reward"] == reward]
+        rows = []
+        for each in own:
+            times = [each["seconds"].get(method, np.nan) for method in methods]
+            cells = [f"{1000 * seconds:.3g} ({seconds / times[0]:.3g})" for seconds in times]
+            named = [each["way"], str(each["size"]), f"{each['candidates']:.1f}"]
+            rows.append([*named, *("-" if "nan" in cell else cell for cell in cells)])
         columns = ["work", "nodes visited", "candidates", *methods]
-        tables[f"{TITLES[reward]}, milliseconds"] = pd.DataFrame(cells, columns=columns)
+        tables[f"{TITLES[reward]}, milliseconds (relative to gnn)"] = pd.DataFrame(rows, columns=columns)
         for panel, way in zip(column, TASKS, strict=True):
             chosen = [each for each in own if each["way"] == way]
-            rows.append([reward, way, *(compare_times(chosen, "gnn", rival) for rival in methods[1:])])
             series = {m: ([1000 * e["seconds"].get(m, np.nan) for e in chosen], [0.0] * len(chosen)) for m in methods}
             plot_lines([each["size"] for each in chosen], series, panel)
             panel.set(xscale="log", yscale="log", title=f"{reward}, {way}", ylabel="milliseconds")
         column[0].legend(frameon=False)
         column[-1].set_xlabel("nodes visited")
-    verdicts = pd.DataFrame(rows, columns=["reward", "work", "gnn against exact rewards, ours", "against the peer's"])
     return Report(
-        tables={**tables, "Where gnn is faster than exact rewards": verdicts},
+        tables=tables,
         figure=figure,
         text=f"Milliseconds on {document['machine']}; random walks on a graph of the family {FAMILY.upper()} with "
-        f"{NODES} nodes. One walk: scoring all candidates of a walk, for one decision. Many walks: walks together, "
-        "time per decision. One subgraph: one reward call given only the nodes, or one pass of gnn. greedy is our "
-        "exact evaluation, with the running state that it has between decisions. The peers, ripser for igt and for cpt "
-        "a slow twin that follows the published code, are called once per candidate with precomputed matrices. A dash: "
+        f"{NODES} nodes. One walk: scoring all candidates of a walk, for one decision. Many walks: walks together, time "
+        "per decision. One subgraph: one reward call given only the nodes, or one pass of gnn. greedy is our exact "
+        "evaluation, with the running state that it has between decisions. The peers, ripser for igt and for cpt a "
+        "slow twin that follows the published code, are called once per candidate with precomputed matrices. A dash: "
         "the call would take too long, the peer is not installed, or it does not apply.",
     )
-
-
-def _format_milliseconds(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
-    return f"{1000 * seconds:,.0f}" if seconds >= 0.1 else f"{1000 * seconds:.3g}"
-
-
-def _format_factor(factor: float) -> str:
-    return f"{factor:,.0f}x" if factor >= 10 else f"{factor:.2g}x"
-
-
-def compare_times(timings: Sequence[Mapping[str, Any]], agent: str, rival: str) -> str:
-    """Describe the sizes at which an agent is faster than a rival at the same work.
-
-    >>> seconds = {5: {"gnn": 2, "greedy": 1}, 9: {"gnn": 2, "greedy": 6}}
-    >>> compare_times([{"size": size, "seconds": each} for size, each in seconds.items()], "gnn", "greedy")
-    'faster from 9 nodes on (3x at 9), slower up to 5 (2x at 5)'
-    """
-    known = [timing for timing in timings if {agent, rival} <= timing["seconds"].keys()]
-    ratios = {timing["size"]: timing["seconds"][rival] / timing["seconds"][agent] for timing in known}
-    faster = [size for size, ratio in ratios.items() if ratio > 1]
-    slower = [size for size in ratios if size not in faster]
-    if not ratios:
-        return "-"
-    if not slower or not faster:
-        factors = [ratio if faster else 1 / ratio for ratio in ratios.values()]
-        span = f"{_format_factor(min(factors))} to {_format_factor(max(factors))}"
-        return f"{'faster' if faster else 'slower'} at every size ({span})"
-    if slower[-1] < faster[0]:
-        return (
-            f"faster from {faster[0]} nodes on ({_format_factor(ratios[faster[-1]])} at {faster[-1]}), "
-            f"slower up to {slower[-1]} ({_format_factor(1 / ratios[slower[0]])} at {slower[0]})"
-        )
-    return f"faster at {', '.join(map(str, faster))} nodes, slower at {', '.join(map(str, slower))}"
