@@ -20,7 +20,7 @@ from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.plotting import COLORS, create_figure, get_color
 from curiograph.progress import Progress, split_progress
 from curiograph.statistics.bootstrap import estimate_means, sum_by_user
-from reproduction.report import Report, Setup, interval, percent
+from reproduction.report import Report, Setup, interval
 
 GIVEN = {
     "degree, PageRank": ("degree", "pagerank"),
@@ -146,7 +146,6 @@ def report(document: dict[str, Any]) -> Report:
             f"{interval(after)} given the similarity of articles as well; this interval "
             f"{'excludes' if after['low'] > 0 else 'includes'} zero.",
             *opposed,
-            f"{percent(document['similar_links'])} of the links join articles with a common word in titles and "
-            "categories.",
+            f"{document['similar_links']:.0%} of the links join articles with a common word in titles and categories.",
         ],
     )

@@ -166,7 +166,7 @@ def tabulate_shares(cells: list[dict[str, Any]]) -> pd.DataFrame:
 
 def tabulate_seeds(cells: list[dict[str, Any]]) -> pd.DataFrame:
     """Return the mean returns over training seeds of cells x agents."""
-    columns = select_columns(COLUMNS, [cell["training_seeds"] for cell in cells])
+    columns = list(cells[0]["training_seeds"])
     rows = []
     for cell in cells:
         row = [cell["reward"], cell["family"].upper()]

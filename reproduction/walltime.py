@@ -156,9 +156,9 @@ def report(document: dict[str, Any]) -> Report:
         tables=tables,
         figure=figure,
         text=f"Milliseconds on {document['machine']}; random walks on a graph of the family {FAMILY.upper()} with "
-        f"{NODES} nodes. One walk: scoring all candidates of a walk, for one decision. Many walks: walks together, time "
-        "per decision. One subgraph: one reward call given only the nodes, or one pass of gnn. greedy is our exact "
-        "evaluation, with the running state that it has between decisions. The peers, ripser for igt and for cpt a "
-        "slow twin that follows the published code, are called once per candidate with precomputed matrices. A dash: "
+        f"{NODES} nodes. One walk: scoring all candidates of a walk, for one decision. Many walks: walks together, "
+        "time per decision. One subgraph: one reward call given only the nodes, or one pass of gnn. greedy is our "
+        "exact evaluation, with the running state that it has between decisions. The peers, ripser for igt and for cpt "
+        "a slow twin that follows the published code, are called once per candidate with precomputed matrices. A dash: "
         "the call would take too long, the peer is not installed, or it does not apply.",
     )
