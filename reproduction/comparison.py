@@ -65,8 +65,7 @@ def find_published(folder: Path | None) -> dict[str, list[Graph]]:
 
 
 def find_networks(folder: Path | None) -> dict[str, Graph]:
-    """Return the real networks by name, if the folder of datasets has `real-networks`; NAME-directed.tsv is "
-    "directed."""
+    """Return the real networks by name, if the folder of datasets has them; NAME-directed.tsv is directed."""
     paths = sorted(Path(folder or os.environ.get("CURIOGRAPH_DATA", ""), "real-networks").glob("*.tsv"))
     return {
         path.stem.removesuffix("-directed"): read_graph(path, directed=path.stem.endswith("-directed"))

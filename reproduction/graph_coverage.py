@@ -49,8 +49,7 @@ def _build_graph(name: str, walks: Trajectories, settings: dict[str, Any]) -> Gr
 
 
 def _measure_graph(name: str, kind: str, folder: Path | None) -> dict[str, Any]:
-    """Measure the coverage of a graph of all users, and the share of steps of others along the links of half of "
-    "them."""
+    """Measure the coverage of a graph of all users, and how many steps of others follow links of half of them."""
     settings, walks = KINDS[kind], load_dataset(name, folder).walks
     cooccurrence_graph(Trajectories.from_walks([["a", "b", "c"]] * 5))  # compiles
     start = time.process_time()

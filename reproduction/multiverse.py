@@ -107,8 +107,7 @@ def list_worlds(dataset: Dataset, seeds: Sequence[int]) -> tuple[dict[str, list[
 
 
 def compute_dataset(setup: Setup, dataset: Dataset, seeds: Sequence[int], effort: Effort) -> dict[str, Any]:
-    """Compute all universes of a dataset as a job, one task per graph and seed; numbers are texts in units of "
-    "0.0001."""
+    """Compute all universes of a dataset as a job, one task per graph and seed; numbers are texts."""
     factors, worlds = list_worlds(dataset, seeds)
     agents = [as_agent(f"{reward}-{family}") for reward, family in product(REWARDS, FAMILIES)]
     walks = dataset.walks
@@ -192,8 +191,7 @@ class Universes:
         return pd.DataFrame.from_dict(rows, orient="index", columns=["main", "total"])
 
     def compare(self, control: str, test: str = "all") -> tuple[float, float, float]:
-        """Return the shares of universes in which igt+cpt is above a control and equal to it, and the mean "
-        "difference."""
+        """Return how often igt+cpt is above a control and equal to it, and the mean difference."""
         ranks = self.ranks.xs(test, level="test set")
         ours, theirs = ranks["igt+cpt"], ranks[control]
         difference = ((ours - theirs) / ranks[PAGERANK]).mean()
