@@ -12,7 +12,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.agents.heuristics import GreedyAgent, RandomAgent
-from reproduction import curves, pareto, real, table1
+from reproduction import curves, leaderboard, pareto, real, table1
 from reproduction.comparison import Walks, describe_returns, run_all_walks
 from reproduction.report import Setup
 from reproduction.timing import compute_ratio_of_means, time_decisions
@@ -186,6 +186,23 @@ def test_networks_below_greedy_are_counted() -> None:
     assert shown.remarks == ["planner is below greedy by more than 2 points on 1 of 5: igt c."]
     row = next(iter(shown.tables.values())).iloc[1]
     assert row.tolist() == ["igt", "planner", "62 %", "48 % (c)", "25 %", "1"]
+
+
+def test_leaderboard_is_sorted_by_the_mean_over_groups() -> None:
+    def task(group: str, share: float | None, time: float) -> dict[str, Any]:
+        return {"task": f"igt-{group}", "group": group, "reward": "igt", "share": share, "microseconds": time}
+
+    agents = {
+        "greedy": [task("families", 0.2, 1.0), task("sizes", 0.4, 1.0)],
+        "partial": [task("families", 1.0, 3.0)],
+        "best": [task("families", 0.9, 2.0), task("sizes", 0.8, 8.0)],
+        "undefined": [task("families", None, 1.0), task("sizes", 0.1, 1.0)],
+    }
+    (table,) = leaderboard.report({"agents": agents}).tables.values()
+    assert table["agent"].tolist() == ["best", "partial", "greedy", "undefined"]
+    assert table["mean"].tolist() == ["21 %", "12 %", "8 %", "1 %"]  # two of the eight groups and rewards
+    assert table["time"].tolist() == ["4.0", "3.0", "1.0", "1.0"]
+    assert table["50 nodes, igt"].tolist() == ["90 %", "100 %", "20 %", "-"]
 
 
 # ---- times ----------------------------------------------------------------------------------------------------------
