@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 .PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation paper-gap clean
 
 run: .venv/run.done
-	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
+	$(BIN)/python -m reproduction table1 --beam-episodes 10 --out results/run
 
 test: .venv/test.done browser lint
 	$(BIN)/python -m pytest -n 2 -q -rsfE --disable-warnings
@@ -45,21 +45,17 @@ docs: .venv/docs.done
 	@echo 'Open site/index.html; with search: python3 -m http.server --directory site'
 
 # Generate the results that README and docs show. With CURIOGRAPH_DATA, also those on published graphs and real networks.
-LEADERBOARD ?= random greedy beam:1 beam:8 beam:64 horizon planner:1 planner:4 planner planner:32
 results: .venv/test.done
-	$(BIN)/curiograph reproduce table1 --seeds 3 --episodes all --beam-episodes 25 --out docs/results
-	$(BIN)/curiograph reproduce lengths --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
-	$(BIN)/curiograph reproduce sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
-	$(BIN)/curiograph reproduce walltime --out docs/results
-	$(BIN)/curiograph reproduce pareto --out docs/results
+	$(BIN)/python -m reproduction table1 --seeds 3 --episodes all --beam-episodes 25 --out docs/results
+	$(BIN)/python -m reproduction lengths --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
+	$(BIN)/python -m reproduction sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
+	$(BIN)/python -m reproduction walltime --out docs/results
+	$(BIN)/python -m reproduction pareto --out docs/results
 	@if [ -d "$$CURIOGRAPH_DATA/real-networks" ]; then set -e; \
-		$(BIN)/curiograph reproduce real --out docs/results; \
-		for agent in $(LEADERBOARD); do \
-			$(BIN)/curiograph suite --agent $$agent --out docs/results/suite/$$(echo $$agent | tr : -).json; \
-		done; \
+		$(BIN)/python -m reproduction real --out docs/results; \
+		$(BIN)/python -m reproduction leaderboard --out docs/results; \
 	else echo 'make: CURIOGRAPH_DATA has no real-networks; their table and the leaderboard are not recomputed'; fi
 	$(BIN)/python -m benchmarks.run --out docs/results/bench.json
-	$(BIN)/python scripts/compare_pairs.py
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Take the screenshots of the page for README and docs in its tests; page.png and page-dark.png need Wikispeedia in CURIOGRAPH_DATA.
@@ -86,26 +82,25 @@ scale: .venv/test-all.done
 
 # Generate the results on human choices from the datasets in CURIOGRAPH_DATA: about an hour; rerun to resume.
 people: .venv/test.done
-	$(BIN)/python scripts/graph_coverage.py docs/results/graph_coverage.json
-	$(BIN)/python scripts/preparation_quality.py docs/results/preparation_quality.json
-	$(BIN)/curiograph reproduce table2 --item-graph highest --run runs/table2 --out docs/results
-	$(BIN)/curiograph reproduce table2 --item-graph knn --only movielens --only books --run runs/table2 --out runs/table2_knn
+	$(BIN)/python -m reproduction graph_coverage --out docs/results
+	$(BIN)/python -m reproduction preparation_quality --out docs/results
+	$(BIN)/python -m reproduction table2 --item-graph highest --run runs/table2 --out docs/results
+	$(BIN)/python -m reproduction table2 --item-graph knn --only movielens books --run runs/table2 --out runs/table2_knn
 	for ending in json md png; do cp runs/table2_knn/table2.$$ending docs/results/table2_knn.$$ending; done
-	$(BIN)/curiograph reproduce multiverse --run runs/multiverse --out docs/results
-	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
-	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
-	$(BIN)/curiograph reproduce conditions --run runs/conditions --out docs/results
-	$(BIN)/curiograph reproduce motives --out docs/results
-	$(BIN)/curiograph reproduce returns --out docs/results
-	$(BIN)/curiograph reproduce meaning --run runs/meaning --out docs/results
-	$(BIN)/curiograph reproduce profile --out docs/results
-	$(BIN)/curiograph reproduce recommenders --out docs/results
+	$(BIN)/python -m reproduction multiverse --run runs/multiverse --out docs/results
+	$(BIN)/python -m reproduction diffusion --run runs/table2 --out docs/results
+	$(BIN)/python -m reproduction examples --run runs/table2 --out docs/results
+	$(BIN)/python -m reproduction conditions --run runs/conditions --out docs/results
+	$(BIN)/python -m reproduction motives --out docs/results
+	$(BIN)/python -m reproduction meaning --run runs/meaning --out docs/results
+	$(BIN)/python -m reproduction profile --out docs/results
+	$(BIN)/python -m reproduction recommenders --out docs/results
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Generate the results of docs/replication.md alone; rerun to resume.
 replication: .venv/test.done
-	$(BIN)/curiograph reproduce multiverse --run runs/multiverse --out docs/results
-	$(BIN)/curiograph reproduce conditions --run runs/conditions --out docs/results
+	$(BIN)/python -m reproduction multiverse --run runs/multiverse --out docs/results
+	$(BIN)/python -m reproduction conditions --run runs/conditions --out docs/results
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Takes hours on two cores; rerun to resume.
@@ -113,19 +108,13 @@ train-all: .venv/test.done
 	$(BIN)/python scripts/train_all.py --runs runs
 
 ablation: .venv/test.done
-	$(BIN)/python scripts/ablation.py --runs runs/ablation --out docs/results
-
-# Compare the paper preset with the published code on the published graphs, paper-environments in CURIOGRAPH_DATA.
-paper-gap: .venv/test.done
-	@test -d "$$CURIOGRAPH_DATA/paper-environments" || { echo 'make: CURIOGRAPH_DATA has no paper-environments;' \
-		'set it to the folder that holds them' >&2; exit 2; }
-	$(BIN)/python scripts/paper_gap.py "$$CURIOGRAPH_DATA/paper-environments" --runs runs/paper-gap --out docs/results
+	$(BIN)/python -m reproduction ablation --run runs/ablation --out docs/results
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
 .venv/run.done: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[plot]'
+	$(PIP) --editable '.[reproduction]'
 	touch $@
 
 .venv/test.done: .venv/bin/python pyproject.toml constraints.txt

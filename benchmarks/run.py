@@ -31,6 +31,7 @@ from benchmarks.curious import (
 )
 from benchmarks.environments import measure_environments
 from benchmarks.learning import measure_acting, measure_training
+from benchmarks.peers import compute_gudhi_beta1, compute_ripser_beta1, compute_slow_compressibility
 from benchmarks.report import COLUMNS, Report, Result, compare_with_limit, compare_with_peer, describe_machine
 from benchmarks.timing import time_medians
 from curiograph.agents.evaluate import evaluate
@@ -43,7 +44,6 @@ from curiograph.graph.generators import FAMILIES, generate, generate_split
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
 from curiograph.human.null_models.models import latticize_graph
-from curiograph.paper.peers import compute_gudhi_beta1, compute_ripser_beta1, compute_slow_compressibility
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.cct import FlexibilityTracker
 from curiograph.rewards.cpt import CompressibilityTracker

@@ -50,11 +50,10 @@ _SECTION_LINK = re.compile(r"^- \[(.+)\]\(([\w-]+)\.md#what-differs-from-the-pap
 RESULT_COMMANDS = {
     "ablation": "make ablation",
     "bench": "make bench",
-    "leaderboard": "curiograph suite",
-    "paper_gap": "make paper-gap",
-    "table2_knn": "curiograph reproduce table2 --item-graph knn --only movielens --only books",
+    "paper_gap": "scripts/paper_gap.py of commit e2f6410",
+    "table2_knn": "python -m reproduction table2 --item-graph knn --only movielens books",
 }
-"""Commands of the results that are not computed by `curiograph reproduce` and their name."""
+"""Commands of the results that are not computed by `python -m reproduction` and their name."""
 
 
 def convert_page(text: str) -> str:
@@ -88,7 +87,7 @@ def collect_differences(text: str) -> str:
 
 def build_result_page(stem: str, title: str, text: str) -> str:
     """Return the page of a stored result: its source, figure and text; without contents, as wide tables need space."""
-    command = RESULT_COMMANDS.get(stem, f"curiograph reproduce {stem}")
+    command = RESULT_COMMANDS.get(stem, f"python -m reproduction {stem}")
     stored = f"[{stem}.json]({stem}.json)" if stem != "leaderboard" else "`docs/results/suite`"
     source = f"Computed by `{command}` and stored in {stored}."
     figure = [f"![{title}]({stem}.png)", ""] if (DOCS / "results" / f"{stem}.png").exists() else []

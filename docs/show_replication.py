@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import hypot
 from typing import Any
 
-from curiograph.paper.conditions import BASES, CONDITIONS, Conditions
-from curiograph.paper.experiment import format_table
-from curiograph.paper.multiverse import QUESTIONS, Multiverse
-from curiograph.paper.people import TITLES
-from curiograph.paper.published import TABLE2
-from curiograph.paper.table1 import Table1
+import pandas as pd
+
+from reproduction.conditions import BASES, CONDITIONS
+from reproduction.conditions import report as report_conditions
+from reproduction.multiverse import QUESTIONS, Universes, answer_questions
+from reproduction.people import TITLES
+from reproduction.published import TABLE2
+from reproduction.table1 import tabulate_seeds
 
 METHODS = ("igt", "cpt", "igt+cpt")
 Z_LIMIT = 1.96
 """Difference in standard deviations beyond which two results disagree."""
+
+
+def format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Format a Markdown table as lines."""
+    head = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    return [*head, *(f"| {' | '.join(map(str, row))} |" for row in rows)]
+
+
+def format_frame(frame: pd.DataFrame) -> list[str]:
+    """Format a frame of texts as lines."""
+    return format_table(list(frame.columns), frame.to_numpy().tolist())
 
 
 def format_claims(run: dict[str, Any]) -> list[str]:
@@ -112,28 +126,27 @@ def format_table1_answer(run: dict[str, Any]) -> list[str]:
 
 def format_seeds(run: dict[str, Any]) -> list[str]:
     """Format the returns over training seeds."""
-    table = Table1.from_dict(run).seed_table
-    return [f"{table.title}:", "", *format_table(table.columns, table.rows)]
+    title = "Mean return ± standard deviation over training seeds (number of seeds)"
+    return [f"{title}:", "", *format_frame(tabulate_seeds(run["cells"]))]
 
 
 def format_conditions(run: dict[str, Any]) -> list[str]:
     """Format the gains of curiosity in all conditions, and which of them are clear."""
-    found = Conditions.from_dict(run)
-    first, _ = found.tables
-    return [*format_table(first.columns, first.rows), "", *_tabulate_contrasts(found), "", *found.remarks]
+    found = report_conditions(run)
+    first, *_ = found.tables.values()
+    return [*format_frame(first), "", *_tabulate_contrasts(run["contrasts"]), "", *found.remarks]
 
 
-def _tabulate_contrasts(found: Conditions) -> list[str]:
+def _tabulate_contrasts(contrasts: list[dict[str, Any]]) -> list[str]:
     """Format one line per dataset and condition, with both gains."""
     rows = []
-    for dataset, condition in dict.fromkeys((each.dataset, each.condition) for each in found.contrasts):
-        pair = {each.base: each for each in found.contrasts if (each.dataset, each.condition) == (dataset, condition)}
-        sizes = " / ".join(f"{count:,}" for count in pair[BASES[0]].choices)
+    for dataset, condition in dict.fromkeys((each["dataset"], each["condition"]) for each in contrasts):
+        pair = {
+            each["base"]: each for each in contrasts if (each["dataset"], each["condition"]) == (dataset, condition)
+        }
+        sizes = " / ".join(f"{count:,}" for count in pair[BASES[0]]["choices"])
         cells = [
-            "too small"
-            if each.p != each.p
-            else f"{each.difference.value:+.4f} ({each.difference.low:+.4f} to {each.difference.high:+.4f}), "
-            f"p {each.corrected_p:.2g}"
+            "too small" if each["p"] is None else f"{_format_estimate(each['difference'])}, p {each['corrected_p']:.2g}"
             for each in (pair[base] for base in BASES)
         ]
         rows.append([TITLES[dataset], CONDITIONS[condition], sizes, *cells])
@@ -161,8 +174,7 @@ def _format_estimate(estimate: dict[str, float]) -> str:
 
 def format_multiverse(run: dict[str, Any]) -> list[str]:
     """Format the answers of the multiverse, by question."""
-    found = Multiverse.from_dict(run)
-    answers = [found.answer(each) for each in found.universes]
+    answers = [answer_questions(Universes(name, each)) for name, each in run["universes"].items()]
     lines = []
     for name, question in QUESTIONS.items():
         lines += [f"**{question}**", "", *(f"- {answer[name]}" for answer in answers), ""]

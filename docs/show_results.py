@@ -20,10 +20,14 @@ from show_replication import (
     format_claims,
     format_conditions,
     format_controls,
+    format_frame,
     format_multiverse,
     format_seeds,
     format_sums,
     format_table1_answer,
+)
+from show_replication import (
+    format_table as format_rows,
 )
 from show_scale import format_plan, format_scale, format_sizes, format_walks
 from sklearn.metrics import roc_auc_score
@@ -33,15 +37,13 @@ from benchmarks.mixed_load import format_value
 from benchmarks.report import format_ratio, format_seconds
 from benchmarks.sizing import Sizing
 from curiograph.human.profile.styles import RELIABLE
-from curiograph.leaderboard.results import format_leaderboard
-from curiograph.paper.experiment import format_table as format_rows
-from curiograph.paper.experiment import redraw_figures
-from curiograph.paper.meaning import Meaning
-from curiograph.paper.motives import MotiveWeighting
-from curiograph.paper.returns import GameReturns
 from curiograph.plotting import COLORS, create_figure, save_figure
 from curiograph.plotting.growth import build_step_curve
 from curiograph.plotting.profile import plot_styles
+from reproduction.__main__ import EXPERIMENTS, read_report
+from reproduction.meaning import report as report_meaning
+from reproduction.motives import report as report_motives
+from reproduction.report import write_report
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results"
@@ -164,8 +166,9 @@ def draw_figures() -> None:
     draw_log_to_figure()
     draw_persistence()
     draw_styles()
-    for name in redraw_figures(RESULTS):
-        print(f"show_results: drew {name}.png from {name}.json", file=sys.stderr)
+    for name in EXPERIMENTS:
+        if (RESULTS / f"{name}.json").exists():
+            write_report(read_report(name, RESULTS), name, RESULTS)
 
 
 # ---- tables --------------------------------------------------------------------------------------------------------
@@ -308,10 +311,10 @@ def format_table2(run: dict[str, Any]) -> list[str]:
 
 def format_meaning(run: dict[str, Any]) -> list[str]:
     """Format what the theories add to models with and without similarity."""
-    found = Meaning.from_dict(run)
-    size = f"{found.choices:,} choices by {found.users:,} users, {found.candidates:.0f} candidates on average"
+    found = report_meaning(run)
+    size = f"{run['choices']:,} choices by {run['users']:,} users, {run['candidates']:.0f} candidates on average"
     head = f"Bits per choice of held-out users, with 95 % intervals over users; {size}."
-    return [head, "", *format_rows(found.table.columns, found.table.rows), "", *found.remarks]
+    return [head, "", *format_frame(next(iter(found.tables.values()))), "", *found.remarks]
 
 
 def _format_r(row: dict[str, Any]) -> str:
@@ -320,21 +323,9 @@ def _format_r(row: dict[str, Any]) -> str:
 
 def format_motives(run: dict[str, Any]) -> list[str]:
     """Format the weights of motives."""
-    result = MotiveWeighting.from_dict(run)
-    size = f"{result.choices:,} choices by {result.users:,} players; 95 % intervals in parentheses."
-    return [*format_rows(result.table.columns, result.table.rows), "", f"{size} {result.answer}"]
-
-
-def format_returns(run: dict[str, Any]) -> list[str]:
-    """Format recurrence, the Levy walk and the comparison with motives."""
-    result = GameReturns.from_dict(run)
-    first, second = result.tables
-    size = f"{result.steps:,} steps by {result.users:,} players; 95 % intervals in parentheses."
-    compared = f"Motives and the Levy walk on the same {result.choices:,} choices of held-out players:"
-    return [
-        *format_rows(first.columns, first.rows), "", f"{size} {result.remarks[0]}", "", compared, "",
-        *format_rows(second.columns, second.rows),
-    ]  # fmt: skip
+    (table,) = report_motives(run).tables.values()
+    size = f"{run['choices']:,} choices by {run['users']:,} players; 95 % intervals in parentheses."
+    return [*format_frame(table), "", f"{size} {run['answer']}"]
 
 
 def format_pairs(run: dict[str, Any]) -> list[str]:
@@ -449,7 +440,6 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("meaning", "meaning", format_meaning, DOCS / "meaning.md"),
     ("pairs", "pairs", format_pairs, DOCS / "measure.md"),
     ("motives", "motives", format_motives, DOCS / "weights.md"),
-    ("returns", "returns", format_returns, DOCS / "returns.md"),
     ("replication bounds", "table2", format_bounds, DOCS / "replication.md"),
     ("replication table1", "table1", format_table1_answer, DOCS / "replication.md"),
     ("replication claims", "table2", format_claims, DOCS / "replication.md"),
@@ -487,30 +477,9 @@ def fill_tables() -> None:
         if run is not None:
             replace_table(marker, format_lines(run), page)
     replace_table("ablation", (RESULTS / "ablation.md").read_text().splitlines(), DOCS / "learning.md")
-    write_leaderboard()
     bench = load_run("bench")
     if bench is not None:
         (RESULTS / "bench.md").write_text("\n".join([*format_bench(bench), ""]))
-
-
-def build_leaderboard(results: list[cg.SuiteResult]) -> str:
-    """Return the page of the leaderboard."""
-    first = results[0]
-    head = (
-        f"Suite {first.suite}: mean share of the ceiling, (agent - random) / (ceiling - random), by group of tasks and "
-        "reward; the ceiling of a walk is the best that wide searches found from its start. Mean: over all groups and "
-        "rewards, where a missing group counts as zero. Time: CPU time per decision on one core relative to "
-        f"`{first.reference}`, geometric mean over tasks, both measured in the same run. "
-        "[Beat our table](../beat-our-table.md) shows how to add a row."
-    )
-    return "\n".join([head, "", *format_leaderboard(results), ""])
-
-
-def write_leaderboard() -> None:
-    """Write the leaderboard from the stored results of all agents."""
-    stored = sorted((RESULTS / "suite").glob("*.json"))
-    if stored:
-        (RESULTS / "leaderboard.md").write_text(build_leaderboard([cg.SuiteResult.load(path) for path in stored]))
 
 
 if __name__ == "__main__":

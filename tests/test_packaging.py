@@ -50,7 +50,7 @@ def test_distributions_have_the_whole_package_and_nothing_else(built: tuple[Path
     with tarfile.open(built[1]) as archive:
         kept = {name.partition("/")[2] for name in archive.getnames()}
     assert {f"src/{name}" for name in sources} | {"README.md", "LICENSE", "CHANGELOG.md", "PKG-INFO"} <= kept
-    assert not [name for name in kept if name.startswith(("docs/", "tests/"))]
+    assert not [name for name in kept if name.startswith(("docs/", "tests/", "reproduction/"))]
     assert max(path.stat().st_size for path in built) < 8e6
 
 

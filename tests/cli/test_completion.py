@@ -44,9 +44,7 @@ def test_values_come_from_the_registries(complete):
     assert complete("recommend", "g", "--by", "") == ["mixture", "pagerank", "igt", "cpt"]
     assert complete("data", "get", "movielens-1") == ["movielens-100k", "movielens-1m"]
     assert complete("predict", "wiki") == ["wikispeedia"]
-    assert complete("reproduce", "table2", "--only", "b") == ["books"]
     assert complete("explore", "g", "--fallback", "a") == ["anywhere"]
-    assert complete("reproduce", "t") == ["table1", "table2"]
     assert complete("do") == ["doctor"]
 
 

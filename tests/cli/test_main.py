@@ -73,11 +73,6 @@ def test_every_command_has_the_common_options(name: str, options: set[str]) -> N
         (["evaluate"], "give one of --family NAME, --graph FILE or --environments FILE"),
         (["evaluate", "--family", "rg", "--episodes", "many"], "--episodes is 'many'"),
         (["evaluate", "--family", "rg", "--nodes", "2"], "nodes is 2"),
-        (
-            ["reproduce", "table1", "--environments", "graphs.json", "--out", "new"],
-            "graphs.json: there is no such file",
-        ),
-        (["reproduce", "table1", "--graphs", "1"], "Invalid value for '--graphs'"),
         (["explore", "GRAPH", "--steps", "1.5"], "Invalid value for '--steps'"),
         (["explore", "GRAPH", "--seed", "-1"], "Invalid value for '--seed'"),
         (["explore"], "Missing argument 'GRAPH'"),
@@ -160,7 +155,6 @@ def test_json_is_one_document_and_quiet_is_quiet(run: Run, here: Path, line: str
         "doctor",
         "train --family ws --graphs 2 --nodes 20 --train-steps 20 --out run",
         "predict people.txt --graph toy:library --quick --splits 1 --burn-in 2 --igt greedy --cpt greedy --workers 1",
-        "reproduce table1 --graphs 2 --episodes 2 --beam-episodes 2",
     ],
 )
 def test_json_is_one_document_of_slow_commands(here: Path, line: str) -> None:

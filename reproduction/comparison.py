@@ -1,0 +1,139 @@
+"""Agents that the experiments compare, and the graphs on which they walk."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from curiograph.agents.evaluate import Episodes, Evaluation, evaluate
+from curiograph.agents.pretrained import load_agent
+from curiograph.agents.registry import as_agent
+from curiograph.arrays import Float64
+from curiograph.graph.generators import FAMILIES, generate_split
+from curiograph.graph.graph import Graph
+from curiograph.graph.io.read import read_graph
+from curiograph.graph.splits import read_split
+from curiograph.parallel import IN_PROCESS
+from reproduction.published import PublishedTies
+from reproduction.report import Setup
+
+REWARDS = ("igt", "cpt")
+"""Rewards in the order of the tables."""
+TITLES = {"igt": "igt: information gaps", "cpt": "cpt: compressibility (bits)"}
+"""Titles of the rewards."""
+_TRAINED = {"gnn-paper": "{}-{}-paper", "gnn": "{}-{}", "planner": "{}-{}-planner"}
+
+
+def find_agent(column: str, reward: str, family: str) -> str:
+    """Return the name of the agent of a column; trained ones are those for the reward and the family.
+
+    >>> find_agent("beam", "igt", "rg"), find_agent("planner", "igt", "rg")
+    ('beam', 'igt-rg-planner')
+    """
+    return _TRAINED.get(column, column).format(reward, family)
+
+
+def read_seed_returns(name: str, family: str) -> list[float]:
+    """Return the mean returns of an agent on test graphs by training seed, from the card of the shipped agent.
+
+    The first is that of the shipped agent. `scripts/train_all.py` trains the others with the same settings.
+
+    >>> len(read_seed_returns("igt-rg-planner", "rg"))
+    3
+    """
+    card = load_agent(name).card
+    seeds = {"0": card.get("returns", {}), **card.get("seeds", {})}
+    return [seeds[seed][family]["mean"] for seed in sorted(seeds) if family in seeds[seed]]
+
+
+def select_columns(columns: Iterable[str], results: Iterable[Any]) -> list[str]:
+    """Return the columns that occur in any of the stored results."""
+    found = {name for result in results for name in result}
+    return [column for column in columns if column in found]
+
+
+def find_published(folder: Path | None) -> dict[str, list[Graph]]:
+    """Return the published test graphs by family, if the folder of datasets has `paper-environments`."""
+    root = Path(folder or os.environ.get("CURIOGRAPH_DATA", ""), "paper-environments")
+    files = {family: root / f"synthetic_{family.upper()}_small.json" for family in FAMILIES}
+    return {family: read_split(path).test for family, path in files.items()} if root.is_dir() else {}
+
+
+def find_networks(folder: Path | None) -> dict[str, Graph]:
+    """Return the real networks by name, if the folder of datasets has them; NAME-directed.tsv is directed."""
+    paths = sorted(Path(folder or os.environ.get("CURIOGRAPH_DATA", ""), "real-networks").glob("*.tsv"))
+    return {
+        path.stem.removesuffix("-directed"): read_graph(path, directed=path.stem.endswith("-directed"))
+        for path in paths
+    }
+
+
+def generate_tests(family: str, graphs: int, seed: int, nodes: int = 50) -> list[Graph]:
+    """Generate test graphs, whose random streams are others than those of training graphs."""
+    return generate_split(family, nodes, train=0, val=0, test=graphs, seed=seed).test
+
+
+class Walks(NamedTuple):
+    """Walks of one agent on the test graphs of a family."""
+
+    agent: str
+    """Name of the agent."""
+    reward: str
+    """Name of the reward."""
+    family: str
+    """Family of the graphs."""
+    episodes: Episodes
+    """Walks per graph."""
+    graphs: int = 10
+    """Number of generated graphs."""
+    nodes: int = 50
+    """Number of nodes of the graphs."""
+    steps: int = 10
+    """Nodes per walk, including the start."""
+    seed: int = 0
+    """Seed of the graphs and walks."""
+    published_rules: bool = False
+    """Whether ties and dead ends are those of the published code."""
+
+
+def run_all_walks(
+    setup: Setup, name: str, tasks: Sequence[Walks], graphs: Mapping[str, list[Graph]]
+) -> list[Mapping[str, Any]]:
+    """Run walks as a job; `graphs` are given graphs by family, others are generated.
+
+    Returns for each task the `returns` by graph (graphs x walks), the number of walks that `ended_early`, and the
+    `milliseconds` per walk, with all walks of the task run together.
+    """
+    agents = [as_agent(agent) for agent in sorted({task.agent for task in tasks})]
+    key = [*agents, *(graph for family in graphs.values() for graph in family)]
+    return setup.engine.map(_run_walks, dict(graphs), tasks, name=name, key=key, progress=setup.progress)
+
+
+def _run_walks(shared: Mapping[str, list[Graph]], task: Walks) -> dict[str, Any]:
+    graphs = shared.get(task.family) or generate_tests(task.family, task.graphs, task.seed, task.nodes)
+    agent = PublishedTies(as_agent(task.agent)) if task.published_rules else as_agent(task.agent)
+    common: dict[str, Any] = {"fallback": "anywhere" if task.published_rules else "frontier", "engine": IN_PROCESS}
+    evaluate(
+        agent, graphs, task.reward, 3, 1, seed=task.seed, **common
+    )  # compiles and prepares, before the time counts
+    start = time.perf_counter()
+    result = evaluate(agent, graphs, task.reward, task.steps, task.episodes, seed=task.seed, **common)
+    milliseconds = 1000 * (time.perf_counter() - start) / result.episodes
+    return {"returns": np.stack(result.returns), "ended_early": result.ended_early, "milliseconds": milliseconds}
+
+
+def describe_returns(returns: Iterable[Float64]) -> dict[str, Any]:
+    """Return the mean, its standard errors, and the means by graph, as plain values.
+
+    >>> describe_returns(np.array([[1.0, 2.0], [3.0, 4.0]]))["mean"]
+    2.5
+    """
+    found = Evaluation("", "", 0, list(returns))
+    by_graph = found.by_graph.tolist()
+    errors = {"sem": found.sem, "sem_by_graph": found.sem_by_graph}
+    return {"mean": found.mean, **errors, "graphs": len(by_graph), "episodes": found.episodes, "by_graph": by_graph}

@@ -1,0 +1,90 @@
+"""Choices of people, and the next nodes that PageRank and curious PageRank rank first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from curiograph.human.prediction.components import PAGERANK, Mixture
+from curiograph.human.prediction.predict import PredictionRun
+from curiograph.plotting import MARKERS, create_figure, get_color
+from reproduction.people import DATASETS, TITLES, prepare_predictions
+from reproduction.report import Report, Setup
+
+METHODS = (PAGERANK, "igt+cpt")
+"""Methods whose offers are listed."""
+_NUM_OFFERS = 5  # candidates listed for each method
+
+
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS, count: int = 4, quick: bool = False) -> dict[str, Any]:
+    """Draw `count` choices of each dataset at random among those of the test users of the first split."""
+    runs = prepare_predictions(setup, only, quick)
+    return {"examples": [example for run in runs for example in _draw_examples(run, count)]}
+
+
+def _draw_examples(run: PredictionRun, count: int) -> list[dict[str, Any]]:
+    outcome, scored = run.complete()["last"], run.scored["last"]
+    windows, candidates = scored.choices.windows, scored.choices.candidates
+    tested = np.flatnonzero(run.study.split(0, windows.users) & (candidates.counts > _NUM_OFFERS))
+    drawn = np.random.default_rng(run.seed).choice(tested, min(count, len(tested)), replace=False)
+    mixtures = {name: Mixture(**outcome.fits[name][0]) for name in METHODS}
+    scores = {name: scored.score_mixture(mixture) for name, mixture in mixtures.items()}
+    percentiles = {name: scored.rank_choices(mixture).percentile for name, mixture in mixtures.items()}
+    titles = [str(name).replace("_", " ") for name in run.study.graph.names]
+    examples = []
+    for window in np.sort(drawn).tolist():
+        own = slice(candidates.offsets[window], candidates.offsets[window + 1])
+        nodes = candidates.nodes[own]
+        best = {name: nodes[np.argsort(-values[own], kind="stable")[:_NUM_OFFERS]] for name, values in scores.items()}
+        examples.append(
+            {
+                "dataset": run.study.name,
+                "history": [titles[node] for node in windows.histories[window]],
+                "choice": titles[windows.nexts[window]],
+                "candidates": len(nodes),
+                "offers": {name: [titles[node] for node in chosen] for name, chosen in best.items()},
+                "percentiles": {name: float(values[window]) for name, values in percentiles.items()},
+            }
+        )
+    return examples
+
+
+def report(document: dict[str, Any]) -> Report:
+    """Show the history, the choice and the offers of both methods."""
+    examples = document["examples"]
+    rows: dict[str, list[Any]] = {}
+    for example in examples:
+        row = [
+            " → ".join(map(_escape, example["history"])),
+            f"**{_escape(example['choice'])}**",
+            str(example["candidates"]),
+        ]
+        for name in METHODS:
+            offers = [f"**{_escape(t)}**" if t == example["choice"] else _escape(t) for t in example["offers"][name]]
+            row += ["; ".join(offers), f"{example['percentiles'][name]:.2f}"]
+        rows.setdefault(TITLES[example["dataset"]], []).append(row)
+    columns = ["visited", "went to", "candidates", "PageRank offers", "percentile", "igt+cpt offers", "its percentile"]
+    figure, ax = create_figure(6.4, 0.45 * len(examples) + 1.2)
+    for method, marker in zip(METHODS, (MARKERS["pagerank"], MARKERS["mixture"]), strict=True):
+        ranks = [example["percentiles"][method] for example in examples]
+        ax.scatter(ranks, range(len(examples)), marker=marker, color=get_color(method), label=method, zorder=2)
+    for place, example in enumerate(examples):
+        ax.plot([example["percentiles"][method] for method in METHODS], [place, place], color="#AAAAAA", zorder=1)
+    names = [f"{TITLES[example['dataset']]}: {example['choice'][:40]}" for example in examples]
+    ax.set_yticks(range(len(examples)), names, fontsize=7)
+    ax.invert_yaxis()
+    ax.set_xlabel("percentile rank of the true choice")
+    ax.legend(frameon=False, fontsize=8)
+    return Report(
+        tables={title: pd.DataFrame(own, columns=columns) for title, own in rows.items()},
+        figure=figure,
+        text="Choices drawn at random among those of test users. Bold: the node that the person chose. Percentile: "
+        "rank of the choice among the candidates, 1 is best.",
+    )
+
+
+def _escape(text: str) -> str:
+    """Escape the characters of a title that would break a Markdown table."""
+    return text.replace("|", "\\|").replace("<", "&lt;")

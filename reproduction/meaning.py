@@ -1,0 +1,151 @@
+"""What curiosity adds given meaning: nested models of the choices of Wikispeedia, with similarity of articles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from curiograph.arrays import Float64, Int64
+from curiograph.errors import FileFormatError
+from curiograph.graph.similarity import Similarity
+from curiograph.human.choices.choice_sets import find_choices
+from curiograph.human.data.load import load_dataset
+from curiograph.human.motives.catalog import MOTIVES, as_motives
+from curiograph.human.motives.hypotheses import score_folds
+from curiograph.human.motives.logit import ChoiceLogit, center_features
+from curiograph.plotting import COLORS, create_figure, get_color
+from curiograph.progress import Progress, split_progress
+from curiograph.statistics.bootstrap import estimate_means, sum_by_user
+from reproduction.report import Report, Setup, interval
+
+GIVEN = {
+    "degree, PageRank": ("degree", "pagerank"),
+    "degree, PageRank, similarity": ("degree", "pagerank", "similarity"),
+    "degree, PageRank, similarity, similarity-history": ("degree", "pagerank", "similarity", "similarity-history"),
+}
+"""Motives of the models to which others are added, by title."""
+THEORIES = tuple(name for name in ("igt", "cpt", "cct") if name in MOTIVES)
+"""Motives of the theories of curiosity."""
+TOGETHER = "all theories"
+"""Name of the addition of all theories at once."""
+BURN_IN = 3
+"""Number of distinct nodes visited before the first choice."""
+
+Motives = tuple[str, ...]
+"""Names of the motives of a model."""
+
+
+def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str, Any]:
+    """Compare nested models of the choices in all games, or in some drawn at random."""
+    dataset = load_dataset("wikispeedia", setup.folder)
+    graph, walks = dataset.graph, dataset.walks
+    if graph is None or not dataset.texts:
+        raise FileFormatError(f"{dataset.source_path}: contains no categories.tsv; get the complete dataset.")
+    if games is not None and games < len(walks):
+        walks = walks.rows(np.sort(np.random.default_rng(setup.seed).choice(len(walks), games, replace=False)))
+    similarity = Similarity.from_texts(graph, dataset.texts)
+    names = list(dict.fromkeys([*(name for motives in GIVEN.values() for name in motives), *THEORIES]))
+    choices, _ = find_choices(graph, walks, BURN_IN)
+    users, user_of = np.unique(choices.windows.users, return_inverse=True)
+    fold_of_user = np.random.default_rng(setup.seed).permutation(len(users)) % folds
+    scoring, testing = split_progress(setup.progress, [1, 1])
+    motives = as_motives(names, [], "igt", similarity)
+    scored = score_folds(motives, choices, fold_of_user[user_of], True, setup.engine, scoring)
+    features = np.empty((len(choices.candidates.nodes), len(names)))
+    for place in range(len(names)):
+        centered, scale = center_features(scored[place, None].features, choices.candidates)
+        features[:, place] = centered / max(scale, np.finfo(float).tiny)
+    data = ChoiceLogit.from_choices(features, choices.candidates.offsets, choices.chosen, user_of)
+    additions = [
+        (title, TOGETHER if added == THEORIES else added[0], (*given, *added))
+        for title, given in GIVEN.items()
+        for added in (*((theory,) for theory in THEORIES), THEORIES)
+    ]
+    models = list(dict.fromkeys([*GIVEN.values(), *(model for _, _, model in additions)]))
+    bits = dict(zip(models, _test_models(data, models, names, fold_of_user, testing).T, strict=True))
+    columns = [bits[given] for given in GIVEN.values()]
+    columns += [bits[model] - bits[GIVEN[title]] for title, _, model in additions]
+    estimates = [asdict(each) for each in estimate_means(np.column_stack(columns), np.bincount(user_of), setup.seed)]
+    sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+    return {
+        "choices": len(choices),
+        "users": len(users),
+        "candidates": float(choices.candidates.counts.mean()),
+        "similar_links": float(np.mean(similarity.compute_pairs(sources, graph.indices) > 0)),
+        "gains": dict(zip(GIVEN, estimates, strict=False)),
+        "weights": dict(zip(names, data.fit_common().tolist(), strict=True)),
+        "additions": [
+            {"given": title, "added": added, "bits": estimate}
+            for (title, added, _), estimate in zip(additions, estimates[len(GIVEN) :], strict=True)
+        ],
+    }
+
+
+def _test_models(
+    data: ChoiceLogit, models: Sequence[Motives], names: Sequence[str], fold_of_user: Int64, progress: Progress
+) -> Float64:
+    """Return the bits above the uniform choice of each user, summed over choices, by model (users x models)."""
+    sums = np.empty((len(fold_of_user), len(models)))
+    folds = int(fold_of_user.max()) + 1
+    for fold in range(folds):
+        test_users = np.flatnonzero(fold_of_user == fold)
+        train, test = data.select_people(np.flatnonzero(fold_of_user != fold)), data.select_people(test_users)
+        user_of = np.repeat(np.arange(len(test_users)), np.diff(test.bounds))
+        uniform = np.log(np.diff(test.offsets))
+        for number, model in enumerate(models):
+            progress("models of choices", (fold + number / len(models)) / folds)
+            columns = [names.index(name) for name in model]
+            weights = train.with_features(train.features[:, columns]).fit_common()
+            every = np.tile(weights, (len(test_users), 1))
+            gains = test.with_features(test.features[:, columns]).evaluate_choices(every) + uniform
+            sums[test_users, number] = sum_by_user(gains[:, None], user_of)[:, 0] / np.log(2)
+    return sums
+
+
+def report(document: dict[str, Any]) -> Report:
+    """Show the bits that each theory adds to each model, and the weights of all motives in one model."""
+    bits = {(each["given"], each["added"]): each["bits"] for each in document["additions"]}
+    added = list(dict.fromkeys(name for _, name in bits))
+    figure, ax = create_figure(7.6, 3.6)
+    rows = []
+    for row, (given, gain) in enumerate(document["gains"].items()):
+        rows.append([given, interval(gain), *(interval(bits[given, name]) for name in added)])
+        for place, name in enumerate(added):
+            found, y = bits[given, name], row + (place - (len(added) - 1) / 2) * 0.8 / len(added)
+            color = COLORS["mixture"] if name == TOGETHER else get_color(name)
+            ax.barh(y, found["value"], 0.7 / len(added), color=color, label=name if row == 0 else None)
+            ax.plot([found["low"], found["high"]], [y, y], color=COLORS["text"], linewidth=1.5)
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set_yticks(range(len(rows)), [given.replace(", similarity-", ",\nsimilarity-") for given in document["gains"]])
+    ax.invert_yaxis()
+    ax.set_xlabel("bits per choice of held-out users added to the model")
+    ax.legend(frameon=False, fontsize=8)
+    plain, meaning, _ = GIVEN
+    before, after = bits[plain, TOGETHER], bits[meaning, TOGETHER]
+    negative = [name for name in THEORIES if document["weights"].get(name, 0.0) < 0]
+    opposed = [f"Negative weights: {', '.join(negative)}; people avoid what these seek."] if negative else []
+    weights = [[name, f"{weight:+.3f}"] for name, weight in document["weights"].items()]
+    title = f"Bits per choice of held-out users: {document['choices']:,} choices by {document['users']:,} users"
+    return Report(
+        tables={
+            title: pd.DataFrame(rows, columns=["model", "above chance", *(f"added by {name}" for name in added)]),
+            "Weights of all motives in one model": pd.DataFrame(weights, columns=["motive", "weight"]),
+        },
+        figure=figure,
+        text="Conditional logit of the choices of Wikispeedia, fitted to the choices of other users, among "
+        f"{document['candidates']:.0f} candidates on average. Similarity: cosine of TF-IDF vectors of titles and "
+        "categories, to the last article (`similarity`) and as a mean over all visited articles "
+        "(`similarity-history`). In parentheses: 95 % intervals over users. A weight is per standard deviation of the "
+        "score between the candidates of a choice. Players look for a target article, which no model here knows.",
+        remarks=[
+            f"All theories together add {interval(before)} bits per choice to degree and PageRank, and "
+            f"{interval(after)} given the similarity of articles as well; this interval "
+            f"{'excludes' if after['low'] > 0 else 'includes'} zero.",
+            *opposed,
+            f"{document['similar_links']:.0%} of the links join articles with a common word in titles and categories.",
+        ],
+    )

@@ -1,0 +1,129 @@
+"""Shares of the attainable return on real networks, by agents that have not been trained on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from curiograph.agents.evaluate import draw_starts
+from curiograph.agents.registry import as_agent
+from curiograph.errors import FileFormatError
+from curiograph.exploration.mdp import begin, list_starts
+from curiograph.graph.graph import Graph
+from curiograph.plotting import create_figure, get_color
+from reproduction.comparison import REWARDS, TITLES, find_networks, select_columns
+from reproduction.report import Report, Setup, is_known, percent
+from reproduction.timing import compute_ratio_of_means, time_decisions
+
+REFERENCE = "beam:64"
+"""Agent whose return is the attainable one, and whose time is the unit of times."""
+PORTFOLIO = ("greedy", "planner:4", "beam:8")
+"""Agents that all plan every walk, of which the best walk is kept: a simple safeguard, at the cost of all of them."""
+AGENTS = ("greedy", "planner", "planner:4", "portfolio")
+"""Agents whose shares are computed, in the order of the table."""
+TOLERANCE = 0.02
+"""An agent counts as below greedy if its share is lower by more than this."""
+
+
+def compute(setup: Setup, episodes: int = 50, repeats: int = 3) -> dict[str, Any]:
+    """Evaluate and time all agents on every network of the folder."""
+    networks = find_networks(setup.folder)
+    if not networks:
+        raise FileFormatError("there are no real networks: set CURIOGRAPH_DATA to a folder with real-networks.")
+    work = [(reward, name) for reward in REWARDS for name in networks]
+    results = []
+    for done, (reward, name) in enumerate(work):
+        setup.progress(f"{reward} on {name}", done / len(work))
+        found = _evaluate_network(networks[name], reward, episodes, repeats, setup.seed)
+        results.append({"reward": reward, "network": name, **found})
+    return {"results": results}
+
+
+def _evaluate_network(graph: Graph, reward: str, episodes: int, repeats: int, seed: int) -> dict[str, Any]:
+    starts = draw_starts(list_starts(graph, "frontier"), episodes, seed)
+    walks = begin([graph], [starts], reward, 10, seed=seed)
+    names = dict.fromkeys(("random", *AGENTS[:-1], *PORTFOLIO, REFERENCE))
+    timed = time_decisions({name: as_agent(name) for name in names}, walks, repeats)
+    returns = {name: found.walks.returns for name, found in timed.items()}
+    seconds = {name: found.seconds for name, found in timed.items()}
+    returns["portfolio"] = np.max([returns[name] for name in PORTFOLIO], axis=0)
+    seconds["portfolio"] = sum(seconds[name] for name in PORTFOLIO)
+    random = returns["random"]
+    shares = {name: compute_ratio_of_means(returns[name] - random, returns[REFERENCE] - random) for name in AGENTS}
+    return {
+        "nodes": graph.num_nodes,
+        "means": {name: float(returns[name].mean()) for name in ("random", *AGENTS, REFERENCE)},
+        "shares": {name: share for name, (share, _) in shares.items()},
+        "errors": {name: error for name, (_, error) in shares.items()},
+        "microseconds": {name: 1e6 * seconds[name] for name in ("random", *AGENTS, REFERENCE)},
+    }
+
+
+def report(document: dict[str, Any]) -> Report:
+    """Show the shares on each network, and by agent."""
+    results = document["results"]
+    agents = select_columns(AGENTS, [result["shares"] for result in results])
+    below: dict[str, list[str]] = {agent: [] for agent in agents}
+    summary = []
+    for reward in REWARDS:
+        own = [result for result in results if result["reward"] == reward]
+        for agent in agents:
+            known = [result for result in own if is_known(result["shares"][agent])]
+            worst = min(known, key=lambda result: result["shares"][agent])
+            lower = [each for each in known if each["shares"][agent] < each["shares"]["greedy"] - TOLERANCE]
+            below[agent] += [f"{reward} {each['network']}" for each in lower]
+            share = percent(np.mean([result["shares"][agent] for result in known]))
+            time = percent(np.mean([each["microseconds"][agent] / each["microseconds"][REFERENCE] for each in own]))
+            lowest = f"{percent(worst['shares'][agent])} ({worst['network']})"
+            summary.append([reward, agent, share, lowest, time, str(len(lower))])
+    rows = [
+        [each["reward"], each["network"], f"{each['nodes']:,}"]
+        + [percent(each["shares"][agent], each["errors"][agent]) for agent in agents]
+        + [f"{each['means'][REFERENCE]:.2f} at {each['microseconds'][REFERENCE]:,.0f} us"]
+        for each in results
+    ]
+    columns = ["reward", "agent", "mean share", "lowest share", f"time / {REFERENCE}'s", "networks below greedy"]
+    return Report(
+        tables={
+            f"Share of {REFERENCE} on {len(results) // 2} real networks": pd.DataFrame(summary, columns=columns),
+            "Shares by network": pd.DataFrame(
+                rows, columns=["reward", "network", "nodes", *agents, f"{REFERENCE}, return"]
+            ),
+        },
+        figure=_plot(results, agents),
+        text=f"Share of the attainable return, (agent - random) / ({REFERENCE} - random), of 10-node walks from "
+        f"{document['settings']['episodes']} starts on each network, ± standard error over starts. No agent was "
+        f"trained on these networks. Times are CPU times per decision on one core, relative to {REFERENCE}, the median "
+        f"of several runs with all agents in turns. An agent is below greedy if its share is lower by more than "
+        f"{100 * TOLERANCE:.0f} points. portfolio: the best of the walks of {', '.join(PORTFOLIO)}, at the time of all "
+        "of them.",
+        remarks=[
+            f"{agent} is below greedy by more than {100 * TOLERANCE:.0f} points on {len(lower)} of {len(results)}"
+            + (f": {', '.join(lower)}." if lower else ".")
+            for agent, lower in below.items()
+            if agent != "greedy"
+        ],
+    )
+
+
+def _plot(results: list[dict[str, Any]], agents: list[str]) -> Any:
+    """Plot the share of every agent on every network, one panel for each reward."""
+    figure, panels = create_figure(9.0, 1.2 + 0.14 * len(results), columns=len(REWARDS))
+    for panel, reward in zip(panels, REWARDS, strict=True):
+        own = [result for result in results if result["reward"] == reward]
+        for agent, marker in zip(agents, "sovD", strict=False):
+            color = get_color(agent)
+            shares = [np.nan if each["shares"][agent] is None else each["shares"][agent] for each in own]
+            fill = "none" if ":" in agent else color
+            panel.plot(shares, range(len(own)), marker, color=color, markerfacecolor=fill, markersize=6, label=agent)
+        panel.axvline(1.0, color=get_color("beam"), linewidth=0.8, linestyle="--")
+        panel.set_yticks(range(len(own)), [result["network"] for result in own])
+        panel.invert_yaxis()
+        panel.set_xlabel(f"share of {REFERENCE}")
+        panel.set_title(TITLES[reward], fontsize=10)
+    panels[1].tick_params(labelleft=False)  # the same networks
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
+    return figure

@@ -1,0 +1,160 @@
+"""Table 2 and Figure 4B: improvement of curious PageRank over PageRank in predicting human choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from curiograph.human.data.cooccurrence import Keep
+from curiograph.human.prediction.results import CANDIDATE_LABELS, MEMORY, Prediction
+from curiograph.plotting import COLORS, create_figure, get_color
+from curiograph.validation import check_choice
+from reproduction.people import DATASETS, TITLES, prepare_predictions
+from reproduction.published import TABLE2
+from reproduction.report import Report, Setup, interval, is_known
+
+METHODS = ("igt", "cpt", "igt+cpt")
+"""Methods of Table 2 of the paper."""
+NOTES = (
+    "r: relative improvement of the percentile ranks of human choices over PageRank, among the out-neighbors of the "
+    "last node; ± over splits (95 % interval over users).",
+    "Differences from the paper. Its text leaves open n_burn-in, the candidates, how movies and books are linked and "
+    "what the error is; the choices made here are listed under each dataset. Candidates are the out-neighbors of the "
+    "last node (below also all nodes). Ties share their mean rank. Walkers teleport after a maximum number of steps, "
+    "which is fitted together with alpha and the weights; p_g is fixed. igt, cpt and igt+cpt use, in each split, the "
+    "greedy or the trained agents, whichever do better on the training users. Graph users, training users and test "
+    "users are disjoint groups. ± is the standard deviation over splits; the interval is a bootstrap over users. "
+    "The data are MovieLens latest-small, a sample of Amazon Books, and Wikispeedia.",
+    "memory is the control: walkers that remember their path, as curious ones do, but choose at random. Its gain is "
+    "not due to curiosity: weights may be negative, as in the paper, and a mixture of walkers that stay near the "
+    "history minus a global PageRank ranks hubs lower, which PageRank alone cannot.",
+)
+
+
+def compute(
+    setup: Setup, only: tuple[str, ...] = DATASETS, item_graph: Keep = "highest", quick: bool = False
+) -> dict[str, Any]:
+    """Predict the choices of each dataset."""
+    check_choice("--item-graph", item_graph, get_args(Keep))
+    runs = prepare_predictions(setup, only, quick, item_graph)
+    return {"paper": TABLE2, "predictions": [_describe_prediction(run.complete()) for run in runs]}
+
+
+def _describe_prediction(prediction: Prediction) -> dict[str, Any]:
+    """Return the results, and the percentile ranks of single choices for the figure."""
+    outcome = prediction["last"]
+    ranks = {method: np.round(outcome.by_choice(method), 3) for method in ("pagerank", "igt+cpt")}
+    return {**prediction.to_dict(), "choices": ranks}
+
+
+def report(document: dict[str, Any]) -> Report:
+    """Show r of each theory, of the paper and of the control."""
+    predictions = document["predictions"]
+    rows, remarks, details = [], [], {}
+    for each in predictions:
+        methods, paper = _get_methods(each), TABLE2[each["name"]]
+        row = [TITLES[each["name"]], get_graph_kind(each), f"{methods['pagerank']['percentile']:.3f}"]
+        for method in METHODS:
+            row += [format_r(methods[method]), "{:+.1%} ± {:.1%}".format(*paper[method])]
+        rows.append([*row, format_r(methods[MEMORY])])
+        r, wanted = methods["igt+cpt"], paper["igt+cpt"][0]
+        reached = "at or above" if r["r"] >= wanted else f"{wanted - r['r']:.1%} below"
+        above, added = (_format_difference(each[key]["last"]) for key in ("above_memory", "curiosity_adds"))
+        remarks.append(
+            f"{TITLES[each['name']]} ({get_graph_kind(each)}): igt+cpt {r['r']:+.1%}, "
+            f"{'clear' if r['r_low'] > 0 or r['r_high'] < 0 else 'not clear'} of zero, {reached} the paper's "
+            f"{wanted:+.1%}; walkers without curiosity {methods[MEMORY]['r']:+.1%}. In percentile ranks, curiosity is "
+            f"{above} above them, and adds {added} to counts, PageRank and them together."
+        )
+        for among, label in CANDIDATE_LABELS.items():
+            details[f"{TITLES[each['name']]} ({get_graph_kind(each)}), among {label}"] = pd.DataFrame(
+                [
+                    [row["method"], *(f"{row[key]:.3f}" for key in list(row)[2:6]), format_r(row)]
+                    for row in each["methods"]
+                    if row["candidates"] == among
+                ],
+                columns=["method", "percentile", "reciprocal rank", "hit@10", "NDCG@10", "r"],
+            )
+    columns = ["dataset", "graph", "PageRank"]
+    columns += [name for method in METHODS for name in (method, f"{method}, paper")]
+    return Report(
+        tables={
+            "r over PageRank among the out-neighbors of the last node": pd.DataFrame(rows, columns=[*columns, MEMORY])
+        },
+        figure=_plot(predictions),
+        text="\n\n".join([*NOTES, *map(_describe_study, predictions)]),
+        remarks=remarks,
+        details=details,
+    )
+
+
+def _get_methods(prediction: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {row["method"]: row for row in prediction["methods"] if row["candidates"] == "last"}
+
+
+def get_graph_kind(prediction: Mapping[str, Any]) -> str:
+    """Return which links the graph of a prediction has."""
+    return "own links" if prediction["name"] == "wikispeedia" else str(prediction["recipe"]["keep"])
+
+
+def format_r(row: Mapping[str, Any]) -> str:
+    """Format r with its spread over splits and its interval over users."""
+    spread = f" ± {row['r_spread']:.1%}" if is_known(row["r_spread"]) else ""
+    return f"{row['r']:+.1%}{spread} ({row['r_low']:+.1%} to {row['r_high']:+.1%})"
+
+
+def _format_difference(estimate: Mapping[str, float]) -> str:
+    clear = "clear of zero" if estimate["low"] > 0 or estimate["high"] < 0 else "not clear of zero"
+    return f"{interval(estimate)[:-1]}, {clear})"
+
+
+def _describe_study(prediction: Mapping[str, Any]) -> str:
+    study, recipe, effort = (prediction[key] for key in ("study", "recipe", "effort"))
+    kind = get_graph_kind(prediction)
+    links = kind if kind == "own links" else f"{recipe['similarity']} co-occurrence among graph users ({kind})"
+    return (
+        f"{TITLES[prediction['name']]}: {study['graph']} by {links}; {study['users']['makers']:,} graph users, "
+        f"{study['users']['others']:,} others; n_burn-in {recipe['burn_in']}; {study['along_edges']:.1%} of choices "
+        f"follow an edge; {effort['splits']} splits, {effort['trials']} trials per fit, {effort['walkers']} walkers "
+        f"per node ({effort['trained_walkers']} of trained agents) of up to {effort['steps']} steps, p_g "
+        f"{effort['p_g']}; seed {prediction['seed']}."
+    )
+
+
+def _plot(predictions: list[Mapping[str, Any]]) -> Any:
+    """Plot r with intervals and the paper's results; below, the rank of each choice, Figure 4B of the paper."""
+    with_choices = [each for each in predictions if "choices" in each]
+    figure, cells = create_figure(
+        9.0, 7.8 if with_choices else 4.4, columns=len(predictions), rows=1 + bool(with_choices)
+    )
+    panels = np.reshape(cells, (-1, len(predictions)))
+    ax = figure.add_subplot(panels[0, 0].get_gridspec()[0, :])
+    for panel in panels[0]:
+        panel.remove()
+    methods = [_get_methods(each) for each in predictions]
+    for place, method in enumerate((*METHODS, MEMORY)):
+        x = np.arange(len(methods)) + 0.2 * (place - 1.5)  # four bars, centered on each tick
+        r, low, high = (np.array([rows[method][key] for rows in methods]) for key in ("r", "r_low", "r_high"))
+        errors = np.maximum(0, [r - low, high - r])
+        ax.bar(x, r, 0.2, yerr=errors, label=method, color=get_color(method), ecolor="#555555", capsize=2)
+        if method != MEMORY:
+            marks = [TABLE2[each["name"]][method][0] for each in predictions]
+            label = "paper" if place == 0 else None
+            ax.plot(x, marks, "D", color=COLORS["paper"], markersize=6, markeredgecolor="white", zorder=3, label=label)
+    ax.set_xticks(range(len(methods)), [f"{TITLES[each['name']]}\n{get_graph_kind(each)}" for each in predictions])
+    ax.axhline(0, color="#555555", linewidth=0.8)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
+    ax.set_ylabel("r over PageRank")
+    ax.legend(frameon=False)
+    for panel, each in zip(panels[-1] if with_choices else (), with_choices, strict=True):
+        base, ranks = (np.array(each["choices"][method], float) for method in ("pagerank", "igt+cpt"))
+        tested = ~np.isnan(base) & ~np.isnan(ranks)
+        panel.hexbin(base[tested], ranks[tested], gridsize=24, cmap="Greys", mincnt=1, linewidths=0.2)
+        panel.plot([0, 1], [0, 1], color=COLORS["muted"], linestyle="--", linewidth=1)
+        means = pd.Series(ranks[tested]).groupby(np.minimum(base[tested] * 10 // 1, 9)).mean()
+        panel.plot(means.index / 10 + 0.05, means, "o-", color=COLORS["mixture"], label="mean of igt+cpt")
+        panel.set(xlabel="percentile rank by PageRank", ylabel="by igt+cpt", title=TITLES[each["name"]])
+    return figure

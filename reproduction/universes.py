@@ -1,0 +1,318 @@
+"""Table 2 under many protocols: all combinations of choices that share one graph and its walkers.
+
+Scores of walkers and of PageRank do not depend on the history, the candidates, the signs of weights or the test set, so
+they are computed once per graph. Every method is fitted by the same exhaustive search to the choices of training users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from curiograph import kernels
+from curiograph.arrays import Float32, Float64, Int32, Int64
+from curiograph.centrality.few_steps import simulate_few_steps
+from curiograph.exploration.mdp import Candidates
+from curiograph.graph.graph import Graph
+from curiograph.human.choices.baselines import Markov
+from curiograph.human.choices.choice_ranks import find_chosen
+from curiograph.human.choices.windows import Windows, find_links
+from curiograph.human.data.dataset import Dataset
+from curiograph.human.prediction.components import PAGERANK, REWARDS, solve_from_nodes
+from curiograph.human.prediction.fitting import KINDS
+from curiograph.human.prediction.protocol import Recipe, Study, make_study
+from curiograph.human.prediction.results import MEMORY
+from curiograph.human.prediction.walkers import Walkers, simulate_walkers
+from curiograph.recommendation.ranker import CandidateSet, find_candidates
+from reproduction import mixture_kernels
+
+BURN_INS = (3, 6, 10)
+"""Numbers of visits before a choice."""
+SCOPES: tuple[CandidateSet, ...] = ("last", "history", "all")
+"""Candidate sets: unvisited out-neighbors of the last node, of the history, or all unvisited nodes."""
+RUNS = ("edges", "all")
+"""Choices: those that continue a run along edges, or all whose chosen node is a candidate."""
+SIGNS = ("either", "non-negative")
+"""Signs of the weights of a mixture."""
+SMALL_TEST = 133
+"""Number of test windows in a file of the authors."""
+TESTS = (str(SMALL_TEST), "all")
+"""Test sets: one draw of `SMALL_TEST` choices, or all choices of test users."""
+TWO_PAGERANKS = "two PageRanks"
+"""Name of the control that mixes PageRanks of two alphas."""
+METHODS = (PAGERANK, "igt", "cpt", "igt+cpt", MEMORY, TWO_PAGERANKS, "markov")
+"""Methods of every universe."""
+CHANCES = ("igt+cpt", "igt", "both", "super-additive", "deviation")
+"""What is kept of all draws of `SMALL_TEST` choices: shares of the draws in which igt+cpt improves on PageRank at least
+as much as in the paper, igt at most as much, both, and igt+cpt more than igt and cpt together, where a loss counts as
+zero; and the standard deviation of the improvement by igt+cpt."""
+ALPHAS = (0.01, 0.3, 0.6, 0.85, 0.97)
+"""Values of alpha among which one is fitted."""
+LEVELS = (0, 1, 2, 4)
+"""Absolute weights of components, in units of their spread among candidates."""
+FAMILIES = ("ba", "er", "rg", "ws")
+"""Graphs on which the shipped agents of the trained walkers were trained, by seed, in turn."""
+_WALKERS = (MEMORY, *(f"{kind} {reward}" for kind in KINDS for reward in REWARDS))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to compute for each graph."""
+
+    training: int = 500
+    """Maximum number of choices of training users in a fit."""
+    test: int = 1000
+    """Maximum number of choices of test users."""
+    candidates: int = 64
+    """Maximum number of other candidates, drawn at random, among which a choice is ranked: the percentile rank among
+    them has the same expectation as that among all."""
+    walkers: int = 32
+    """Maximum number of paths that walkers follow from each node."""
+    trained_walkers: int = 4
+    """Maximum number of paths that walkers with trained agents follow from each node."""
+    steps: int = 3
+    """Maximum number of steps of walkers between two teleports; fewer may be fitted."""
+    p_g: float = 0.8
+    """Parameter of the rank transition of walkers."""
+    draws: int = 1000
+    """Number of draws of `SMALL_TEST` choices."""
+
+
+class World(NamedTuple):
+    """A graph with its seed: what the protocols of a task share."""
+
+    recipe: Recipe
+    """How walks become a graph."""
+    directed: bool
+    """Whether links of the dataset's own graph have a direction."""
+    seed: int
+    """Seed of the groups of users, and so of a co-occurrence graph, the choices, the walkers and the agents."""
+
+
+class Sample(NamedTuple):
+    """Choices to predict, each with some candidates."""
+
+    windows: Windows
+    """Histories and chosen nodes."""
+    candidates: Candidates
+    """Candidates of each choice, the chosen one first."""
+
+
+def list_protocols() -> list[tuple[int, CandidateSet, str]]:
+    """Return all combinations of burn-in, candidates and runs."""
+    return list(product(BURN_INS, SCOPES, RUNS))
+
+
+def compute_universes(
+    shared: tuple[Dataset, Mapping[str, tuple[float, float]], Effort], world: World
+) -> dict[str, Any]:
+    """Task function: results of all protocols on one graph.
+
+    Returns `ranks` (protocols x signs x walkers x test sets x methods), the mean percentile ranks of test choices;
+    `chances` (protocols x signs x walkers x `CHANCES`); `sizes` (protocols x training and test), the numbers of
+    choices; and the numbers of nodes and links.
+    """
+    dataset, published, effort = shared
+    if dataset.graph is not None and not world.directed:
+        dataset = replace(dataset, graph=dataset.graph.skeleton)
+    study = make_study(dataset, world.recipe, seed=world.seed)
+    samples = [sample for protocol in list_protocols() for sample in _draw_samples(study, *protocol, effort)]
+    scores = score_samples(study, samples, effort)
+    markov = Markov.from_walks(study.graph, study.graph_walks)
+    ranks, chances = [], []
+    for number in range(len(list_protocols())):
+        training, test = samples[2 * number : 2 * number + 2]
+        fits = fit_methods(training.candidates.offsets, scores[2 * number], effort.steps)
+        tested = rank_tests(study.graph, test, scores[2 * number + 1], fits, markov, effort.steps)
+        draws = np.random.default_rng([world.seed, number]).integers(len(test.windows), size=(effort.draws, SMALL_TEST))
+        ranks.append(np.stack([tested[..., draws[0]].mean(axis=-1), tested.mean(axis=-1)], axis=2))
+        chances.append(summarize_draws(tested, draws, published))
+    sizes = np.array([len(sample.windows) for sample in samples], np.int32).reshape(-1, 2)
+    size = {"nodes": study.graph.num_nodes, "links": study.graph.num_edges}
+    return {"ranks": np.stack(ranks), "chances": np.stack(chances), "sizes": sizes, **size}
+
+
+# ---- choices --------------------------------------------------------------------------------------------------------
+
+
+def select_windows(graph: Graph, windows: Windows, scope: CandidateSet, runs: str) -> Windows:
+    """Select the choices whose chosen node is a candidate; for runs along edges, the two last steps follow edges."""
+    linked = find_links(graph, windows.histories, windows.nexts[:, None])
+    kept = linked[:, -1] if scope == "last" else linked.any(axis=1) | (scope == "all")
+    if runs == "edges":
+        kept = kept & linked[:, -1] & find_links(graph, windows.histories[:, -2], windows.histories[:, -1])
+    return windows.rows(kept)
+
+
+def _draw_samples(study: Study, burn_in: int, scope: CandidateSet, runs: str, effort: Effort) -> list[Sample]:
+    """Return choices of training users and of test users."""
+    windows = select_windows(study.graph, study.choice_walks.windows(burn_in), scope, runs)
+    is_test = study.split(0, windows.users)
+    return [
+        draw_sample(study.graph, windows.rows(is_test == tested), scope, most, effort.candidates, study.seed)
+        for tested, most in ((False, effort.training), (True, effort.test))
+    ]
+
+
+def draw_sample(graph: Graph, windows: Windows, scope: CandidateSet, most: int, candidates: int, seed: int) -> Sample:
+    """Draw at most `most` choices between several nodes, and at most `candidates` other candidates of each."""
+    drawn = windows.sample(most, seed)
+    found = find_candidates(graph, drawn.list_histories(), scope)
+    streams = kernels.random.make_streams(np.uint64(seed), 0, len(drawn))
+    chosen = find_chosen(found, drawn.nexts)
+    offsets, nodes = mixture_kernels.sample_candidates(found.offsets, found.nodes, chosen, candidates, streams)
+    several = np.diff(offsets) > 1
+    kept = np.repeat(several, np.diff(offsets))
+    offsets = np.concatenate([[0], np.cumsum(np.diff(offsets)[several])])
+    return Sample(drawn.rows(several), Candidates(offsets, nodes[kept]))
+
+
+# ---- scores ---------------------------------------------------------------------------------------------------------
+
+
+def score_samples(study: Study, samples: Sequence[Sample], effort: Effort) -> list[Float32]:
+    """Return the scores of the candidates of each sample: PageRank by alpha, then walkers by kind and step.
+
+    One table of all starts x all nodes is in memory at a time.
+    """
+    starts = np.unique(np.concatenate([sample.windows.histories.ravel() for sample in samples]))
+    histories = [np.searchsorted(starts, sample.windows.histories) for sample in samples]
+    layers = len(ALPHAS) + len(_WALKERS) * effort.steps
+    scores = [np.empty((layers, len(sample.candidates.nodes)), np.float32) for sample in samples]
+    for layer, (table, weights) in enumerate(_compute_tables(study.graph, starts, effort, study.seed)):
+        for sample, rows, out in zip(samples, histories, scores, strict=True):
+            c = sample.candidates
+            out[layer] = mixture_kernels.average_rows(table, weights, rows, c.offsets, c.nodes)
+    return scores
+
+
+def _compute_tables(graph: Graph, starts: Int32, effort: Effort, seed: int) -> Iterator[tuple[Float32, Float64]]:
+    """Yield scores of all nodes from each start, and the weight of each start in a history."""
+    for alpha in ALPHAS:
+        yield solve_from_nodes(graph, alpha, starts)
+    equal = np.ones(len(starts))
+    gaps, compressibility = kernels.greedy_walkers.GAPS, kernels.greedy_walkers.COMPRESSIBILITY
+    # uniform transitions need no reward
+    for reward, p_g in ((gaps, 1.0), (gaps, effort.p_g), (compressibility, effort.p_g)):
+        before = np.zeros((len(starts), graph.num_nodes), np.float32)
+        for steps in range(1, effort.steps + 1):
+            walking: dict[str, Any] = {"steps": steps, "p_g": p_g, "walks": effort.walkers, "seed": seed}
+            after = np.zeros_like(before)
+            found = simulate_few_steps(graph, starts.tolist(), reward, alpha=1.0, groups=2, **walking)
+            for row, each in zip(after, found, strict=True):
+                row[each.nodes] = each.visits
+            yield after - before, equal
+            before = after
+    for name in REWARDS:
+        agent = f"{name}-{FAMILIES[seed % len(FAMILIES)]}"
+        walkers = Walkers(agent, p_g=effort.p_g, steps=effort.steps, count=effort.trained_walkers, seed=seed)
+        for visits in simulate_walkers(graph, walkers, starts.tolist()):
+            yield visits[starts].toarray(), equal
+
+
+# ---- fits -----------------------------------------------------------------------------------------------------------
+
+
+class Fit(NamedTuple):
+    """A mixture of components."""
+
+    option: Int64
+    """Numbers of three components, as in `combine_steps`."""
+    weights: Float32
+    """Weight of each of them."""
+
+
+def combine_steps(scores: Float32, steps: int) -> Float32:
+    """Return the scores of all components: PageRank by alpha, then walkers by kind, alpha and maximum of steps."""
+    walkers = scores[len(ALPHAS) :].reshape(len(_WALKERS), steps, -1)
+    rows = np.empty((len(_WALKERS), len(ALPHAS), steps, scores.shape[1]), np.float32)
+    for place, alpha in enumerate(np.asarray(ALPHAS, np.float32)):
+        total = np.zeros_like(walkers[:, 0])
+        for step in range(steps):
+            total += alpha ** (step + 1) * walkers[:, step]
+            rows[:, place, step] = total
+    return np.concatenate([scores[: len(ALPHAS)], rows.reshape(-1, scores.shape[1])])
+
+
+def list_options(steps: int) -> dict[str, Int64]:
+    """Return the sets of components that each method may mix, options x three components.
+
+    The alpha of walkers and of PageRank is the same, except for two PageRanks. Methods of fewer components repeat one.
+    """
+    alphas = range(len(ALPHAS))
+    options: dict[str, Any] = {
+        PAGERANK: [(alpha, alpha, alpha) for alpha in alphas],
+        TWO_PAGERANKS: [(*pair, pair[0]) for pair in combinations(alphas, 2)],
+    }
+    pairs = {name: (name, name) for name in _WALKERS}
+    pairs |= {f"{kind} igt+cpt": (f"{kind} igt", f"{kind} cpt") for kind in KINDS}
+    for method, pair in pairs.items():
+        begins = [len(ALPHAS) + _WALKERS.index(name) * len(ALPHAS) * steps for name in pair]
+        places = product(alphas, range(steps))
+        options[method] = [(alpha, *(begin + alpha * steps + step for begin in begins)) for alpha, step in places]
+    return {method: np.array(each, np.int64) for method, each in options.items()}
+
+
+def list_weights(components: int) -> Float32:
+    """Return all weights of some components on a grid, without multiples of others; further weights are zero.
+
+    >>> list_weights(1).tolist(), len(list_weights(2)), len(list_weights(3))
+    ([[1.0, 0.0, 0.0]], 24, 218)
+    """
+    signed = sorted({sign * level for level in LEVELS for sign in (-1, 1)})
+    grid = [weights for weights in product(signed, repeat=components) if max(map(abs, weights)) == max(LEVELS)]
+    weights = np.zeros((len(grid), 3), np.float32)
+    weights[:, :components] = grid
+    return weights if components > 1 else np.eye(1, 3, dtype=np.float32)
+
+
+def fit_methods(offsets: Int64, scores: Float32, steps: int) -> dict[tuple[str, str], Fit]:
+    """Return the mixture of the largest mean percentile rank, by method and sign of the weights."""
+    rows = combine_steps(scores, steps)
+    counts = np.diff(offsets)
+    means = np.add.reduceat(rows, offsets[:-1], axis=1) / counts
+    rows -= np.repeat(means, counts, axis=1).astype(np.float32)
+    spreads = np.sqrt(np.add.reduceat(rows**2, offsets[:-1], axis=1) / counts).mean(axis=1)
+    spreads[spreads == 0] = 1
+    rows /= spreads[:, None]
+    fits = {}
+    for method, options in list_options(steps).items():
+        weights = list_weights(len(set(options[0].tolist())))
+        ranks = mixture_kernels.average_ranks(offsets, rows, options, weights)
+        for sign in SIGNS:
+            allowed = np.all(weights >= 0, axis=1) | (sign == "either")
+            option, best = np.unravel_index(np.argmax(np.where(allowed, ranks, -1)), ranks.shape)
+            scaled = weights[best] / spreads[options[option]]
+            fits[method, sign] = Fit(options[option], scaled.astype(np.float32))
+    return fits
+
+
+def rank_tests(
+    graph: Graph, test: Sample, scores: Float32, fits: Mapping[tuple[str, str], Fit], markov: Markov, steps: int
+) -> Float64:
+    """Return percentile ranks of the choices of test users: signs x walkers x methods x choices."""
+    rows, offsets = combine_steps(scores, steps), test.candidates.offsets
+    counted = markov.scores(graph, test.windows.list_histories(), test.candidates)[None].astype(np.float32)
+    counted_ranks = mixture_kernels.rank_choices(offsets, counted, np.zeros(3, np.int64), list_weights(1)[0])
+
+    def rank(method: str, sign: str, kind: str) -> Float64:
+        if method == "markov":
+            return np.asarray(counted_ranks)
+        fit = fits[method if (method, sign) in fits else f"{kind} {method}", sign]
+        return np.asarray(mixture_kernels.rank_choices(offsets, rows, fit.option, fit.weights))
+
+    return np.array([[[rank(method, sign, kind) for method in METHODS] for kind in KINDS] for sign in SIGNS])
+
+
+def summarize_draws(ranks: Float64, draws: Int64, published: Mapping[str, tuple[float, float]]) -> Float64:
+    """Return `CHANCES` of draws of test choices, given `rank_tests`: signs x walkers x `CHANCES`."""
+    means = {method: ranks[:, :, METHODS.index(method)][..., draws].mean(axis=-1) for method in METHODS[:4]}
+    igt, cpt, both = (means[method] / means[PAGERANK] - 1 for method in METHODS[1:4])
+    above, below = both >= published["igt+cpt"][0], igt <= published["igt"][0]
+    exceeds = both > np.maximum(igt, 0) + np.maximum(cpt, 0)
+    shares = [np.mean(each, axis=-1) for each in (above, below, above & below, exceeds)]
+    return np.stack([*shares, both.std(axis=-1)], axis=-1)

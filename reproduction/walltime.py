@@ -1,0 +1,164 @@
+"""Time per decision and per reward call against the number of visited nodes: gnn, exact rewards, peers."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from timeit import timeit
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.peers import find_peers
+from curiograph.agents.heuristics import RandomAgent
+from curiograph.agents.registry import as_agent
+from curiograph.arrays import Float64, Int32
+from curiograph.exploration.mdp import Exploration, begin
+from curiograph.plotting import create_figure, plot_lines
+from curiograph.rewards.registry import as_reward
+from reproduction.comparison import REWARDS, TITLES, generate_tests
+from reproduction.report import Report, Setup
+
+SIZES = (5, 10, 20, 50, 100, 150, 200)
+"""Numbers of visited nodes."""
+PEERS = {"igt": "ripser", "cpt": "slow twin"}
+"""Name of the other implementation of each reward."""
+ONE_WALK, MANY_WALKS, ONE_SUBGRAPH = TASKS = ("one walk", "many walks", "one subgraph")
+"""Kinds of work that are timed."""
+FAMILY, NODES = "rg", 500
+"""Family and number of nodes of the graph."""
+LIMIT = 2.0
+"""Seconds of a call beyond which a method is not timed at larger sizes."""
+
+Calls = dict[str, Callable[[], Any]]
+"""Calls to time, by method."""
+Peers = Mapping[str, Callable[[Float64], float]]
+"""Functions of an adjacency matrix, by name."""
+
+
+def compute(setup: Setup, largest: int = 200, walks: int = 100, repeats: int = 5) -> dict[str, Any]:
+    """Time all methods at each size."""
+    peers = find_peers()
+    spent: dict[tuple[str, ...], float] = {}  # seconds of the last call of each method
+    timings: list[dict[str, Any]] = []
+    sizes = [size for size in SIZES if size <= largest]
+    for size, batch in _walk_to_sizes(sizes, walks, setup.seed):
+        order = np.argsort(batch.candidates.counts, kind="stable")
+        alone = batch.rows(np.array([int(order[len(order) // 2])]))  # the walk with the median number of candidates
+        for reward in REWARDS:
+            known = {name: peer for name, peer in peers.items() if name == PEERS[reward]}
+            work = {
+                ONE_WALK: (alone, _list_score_calls(alone, reward) | _list_peer_calls(alone, known)),
+                MANY_WALKS: (batch, _list_score_calls(batch, reward)),
+                ONE_SUBGRAPH: (alone, _list_reward_calls(alone, reward, known)),
+            }
+            for way, (timed, calls) in work.items():
+                setup.progress(f"{reward}, {size} nodes visited: {way}", SIZES.index(size) / len(SIZES))
+                quick = {name: call for name, call in calls.items() if spent.get((reward, way, name), 0) < LIMIT}
+                seconds = _time_calls(quick, repeats)
+                spent |= {(reward, way, name): each for name, each in seconds.items()}
+                count = len(timed.lengths)
+                times = {name: each / count for name, each in seconds.items()}
+                candidates = len(timed.candidates.nodes) / count
+                timings.append({"reward": reward, "way": way, "size": size, "candidates": candidates, "seconds": times})
+    timings.sort(key=lambda timing: (REWARDS.index(timing["reward"]), TASKS.index(timing["way"])))
+    machine = f"{platform.machine()} with {os.cpu_count()} cores, Python {platform.python_version()}"
+    return {"machine": machine, "timings": timings}
+
+
+def _walk_to_sizes(sizes: Sequence[int], walks: int, seed: int) -> Iterator[tuple[int, Exploration]]:
+    """Advance random walks on one graph and yield them at each size."""
+    graph = generate_tests(FAMILY, 1, seed, NODES)[0]
+    starts = np.random.default_rng(seed).integers(NODES, size=walks)
+    batch, agent = begin([graph], [starts], "igt", max(sizes) + 10, seed=seed), RandomAgent()
+    for size in range(1, max(sizes) + 1):
+        if size in sizes:
+            yield size, batch
+        batch = batch.step(batch.best(agent.scores(batch)))
+
+
+def _list_score_calls(walks: Exploration, reward: str) -> Calls:
+    """Return calls that score all candidates; greedy has its running state, as during a walk."""
+    tracker = as_reward(reward).track(walks.stack, walks.nodes, walks.lengths)
+    candidates = walks.candidates
+    return {
+        "gnn": partial(as_agent(f"{reward}-{FAMILY}").scores, walks),
+        "greedy": partial(tracker.candidate_values, candidates.offsets, candidates.nodes),
+    }
+
+
+def _list_peer_calls(alone: Exploration, peers: Peers) -> Calls:
+    """Return calls that score all candidates by peers, one at a time, with precomputed adjacency matrices."""
+    visited = alone.nodes[0, : int(alone.lengths[0])]
+    matrices = [_get_adjacency(alone, np.append(visited, node)) for node in alone.candidates.nodes] if peers else []
+    return {name: lambda peer=peer: [peer(matrix) for matrix in matrices] for name, peer in peers.items()}  # type: ignore[misc]
+
+
+def _list_reward_calls(alone: Exploration, reward: str, peers: Peers) -> Calls:
+    """Return calls that compute the reward of one subgraph from its nodes; for gnn, one pass over one subgraph."""
+    visited = alone.nodes[:, : int(alone.lengths[0])]
+    tracked, gnn = as_reward(reward), as_agent(f"{reward}-{FAMILY}")
+    first = (np.array([0, 1]), alone.candidates.nodes[:1])
+    matrix = _get_adjacency(alone, visited[0])
+    return {
+        "greedy": lambda: tracked.track(alone.stack, visited, alone.lengths).values(),
+        "gnn": partial(gnn.values, alone.stack, alone.nodes, alone.lengths, *first),  # type: ignore[attr-defined]
+        **{name: partial(peer, matrix) for name, peer in peers.items()},
+    }
+
+
+def _get_adjacency(alone: Exploration, nodes: Int32) -> Float64:
+    return np.asarray(alone.stack.graphs[0].induced(np.sort(nodes)).to_scipy().toarray(), np.float64)
+
+
+def _time_calls(calls: Calls, repeats: int) -> dict[str, float]:
+    """Return the median time of each call, after a first one that compiles; calls take turns, and slow ones are few."""
+    first = {name: timeit(call, number=1) for name, call in calls.items()}
+    counts = {name: max(1, int(0.02 / max(seconds, 1e-7))) for name, seconds in first.items()}
+    turns = [
+        {
+            name: timeit(calls[name], number=counts[name]) / counts[name]
+            for name in calls
+            if turn < 1 or first[name] < 0.5
+        }
+        for turn in range(repeats)
+    ]
+    return {name: statistics.median(turn[name] for turn in turns if name in turn) for name in calls}
+
+
+def report(document: dict[str, Any]) -> Report:
+    """Show milliseconds by reward; the columns in brackets are relative to gnn."""
+    tables = {}
+    figure, panels = create_figure(9.0, 3.2 * len(TASKS), columns=len(REWARDS), rows=len(TASKS))
+    for column, reward in zip(panels.T, REWARDS, strict=True):
+        methods = ["gnn", "greedy", PEERS[reward]]
+        own = [timing for timing in document["timings"] if timing["reward"] == reward]
+        rows = []
+        for each in own:
+            times = [each["seconds"].get(method, np.nan) for method in methods]
+            cells = [f"{1000 * seconds:.3g} ({seconds / times[0]:.3g})" for seconds in times]
+            named = [each["way"], str(each["size"]), f"{each['candidates']:.1f}"]
+            rows.append([*named, *("-" if "nan" in cell else cell for cell in cells)])
+        columns = ["work", "nodes visited", "candidates", *methods]
+        tables[f"{TITLES[reward]}, milliseconds (relative to gnn)"] = pd.DataFrame(rows, columns=columns)
+        for panel, way in zip(column, TASKS, strict=True):
+            chosen = [each for each in own if each["way"] == way]
+            series = {m: ([1000 * e["seconds"].get(m, np.nan) for e in chosen], [0.0] * len(chosen)) for m in methods}
+            plot_lines([each["size"] for each in chosen], series, panel)
+            panel.set(xscale="log", yscale="log", title=f"{reward}, {way}", ylabel="milliseconds")
+        column[0].legend(frameon=False)
+        column[-1].set_xlabel("nodes visited")
+    return Report(
+        tables=tables,
+        figure=figure,
+        text=f"Milliseconds on {document['machine']}; random walks on a graph of the family {FAMILY.upper()} with "
+        f"{NODES} nodes. One walk: scoring all candidates of a walk, for one decision. Many walks: walks together, "
+        "time per decision. One subgraph: one reward call given only the nodes, or one pass of gnn. greedy is our "
+        "exact evaluation, with the running state that it has between decisions. The peers, ripser for igt and for cpt "
+        "a slow twin that follows the published code, are called once per candidate with precomputed matrices. A dash: "
+        "the call would take too long, the peer is not installed, or it does not apply.",
+    )

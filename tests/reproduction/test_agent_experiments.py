@@ -1,0 +1,227 @@
+"""Experiments on agents: definitions of shares, ratios, verdicts and times."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.agents.heuristics import GreedyAgent, RandomAgent
+from reproduction import curves, leaderboard, pareto, real, table1
+from reproduction.comparison import Walks, describe_returns, run_all_walks
+from reproduction.report import Setup
+from reproduction.timing import compute_ratio_of_means, time_decisions
+
+RING = {"nodes": [{"id": i} for i in range(6)], "links": [{"source": i, "target": (i + 1) % 6} for i in range(6)]}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder of datasets with published graphs and two real networks."""
+    (tmp_path / "real-networks").mkdir()
+    (tmp_path / "paper-environments").mkdir()
+    for name, seed in (("ring", 1), ("roads-directed", 2)):
+        edges = cg.generate("ws", 20, seed=seed).to_networkx().edges
+        lines = [f"{u}\t{v}" for u, v in edges] + ([f"{v}\t{u}" for u, v in edges] if "directed" in name else [])
+        (tmp_path / "real-networks" / f"{name}.tsv").write_text("\n".join(lines))
+    for family in ("RG", "WS", "BA", "ER"):
+        document = {"train": {}, "val": {}, "test": {"0": RING, "1": RING}}
+        (tmp_path / "paper-environments" / f"synthetic_{family}_small.json").write_text(json.dumps(document))
+    return tmp_path
+
+
+def test_walks_are_those_of_evaluate() -> None:
+    walks = Walks("greedy", "igt", "ws", episodes=3, graphs=2, nodes=20, steps=5, seed=4)
+    (found,) = run_all_walks(Setup(), "walks", [walks], {})
+    graphs = cg.generate_split("ws", 20, train=0, val=0, test=2, seed=4).test
+    wanted = cg.evaluate("greedy", graphs, "igt", 5, 3, seed=4)
+    assert np.array_equal(found["returns"], wanted.returns)
+    described = describe_returns(found["returns"])
+    assert (described["mean"], described["sem_by_graph"]) == (wanted.mean, wanted.sem_by_graph)
+
+
+def test_table1_on_the_published_graphs(data: Path) -> None:
+    setup = Setup(folder=data)
+    cells = table1.compute(setup, episodes=3, beam_episodes=1, seeds=4, published=True)["cells"]
+    assert cells[0]["source"] == "published test graphs"
+    assert cells[0]["results"]["random"]["episodes"] == 24  # walks of all seeds on the same graph stay together
+    assert cells[0]["results"]["random"]["graphs"] == 2
+    assert list(cells[0]["published_rules"]) == ["max-degree", "min-degree", "greedy"]
+    assert math.isnan(cells[0]["shares"]["gnn"]["share"])  # on a ring all agents have the same return
+
+
+def test_normalized_returns_follow_their_definition() -> None:
+    stored = json.loads((Path(__file__).parents[2] / "docs" / "results" / "table1.json").read_text())
+    for cell in stored["cells"]:
+        mean = {name: result["mean"] for name, result in cell["results"].items()}
+        share = (mean["gnn"] - mean["random"]) / (mean["beam"] - mean["random"])
+        assert cell["shares"]["gnn"]["share"] == pytest.approx(share)
+    frame = table1.tabulate_shares(stored["cells"])
+    assert frame["family"].tolist()[-3:] == ["mean", "mean", "mean"]
+    gnn = np.mean([cell["shares"]["gnn"]["share"] for cell in stored["cells"]])
+    assert frame["gnn"].iloc[-1].startswith(f"{100 * gnn:.0f} ")
+
+
+@pytest.mark.parametrize("family", ["ws", "ba"])
+def test_no_test_graph_is_a_training_graph(family: str) -> None:
+    seen = {graph.indices.tobytes() for graph in cg.generate_split(family, train=30, val=10, test=0, seed=0).train}
+    for seed in range(3):
+        tests = cg.generate_split(family, train=0, val=0, test=10, seed=seed).test
+        assert not seen & {graph.indices.tobytes() for graph in tests}
+
+
+def test_common_variation_cancels_in_the_error_of_a_ratio() -> None:
+    bottom = np.array([1.0, 5.0, 9.0, 3.0])
+    assert compute_ratio_of_means(3 * bottom, bottom) == (3.0, 0.0)
+    noise = np.array([1.0, -1.0, -1.0, 1.0])
+    ratio, error = compute_ratio_of_means(3 * bottom + noise, bottom)
+    assert ratio == 3.0
+    assert error == pytest.approx(noise.std(ddof=1) / 2 / bottom.mean())
+    assert math.isnan(compute_ratio_of_means(bottom, np.zeros(4))[0])
+    assert math.isnan(compute_ratio_of_means(bottom[:1], bottom[:1])[1])
+
+
+def test_remarks_list_points_below_greedy() -> None:
+    def point(family: str, *planner: float) -> dict[str, Any]:
+        results = {"greedy": [4, 6], "gnn": [4, 6], "planner": planner}
+        return {
+            "reward": "igt",
+            "family": family,
+            "at": 50,
+            "results": {name: {"by_graph": list(values)} for name, values in results.items()},
+        }
+
+    points = [point("rg", 5, 7), point("ws", 2, 4), point("ba", 3, 6)]
+    assert curves.compare_with_greedy(points, "Long walks") == [
+        "Long walks: gnn earns at least as much as greedy in 3 of 3 cells.",
+        "Long walks: planner earns at least as much as greedy in 1 of 3 cells, less in the others, by more than two "
+        "standard errors in 1 of them (worst: igt WS at 50, -2.00 ± 0.00; igt BA at 50, -0.50 ± 0.50).",
+    ]
+
+
+# ---- pareto and real networks ---------------------------------------------------------------------------------------
+
+
+def measure(*agents: tuple[str, float, list[float]]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {
+            "learned": not name.startswith("beam"),
+            "microseconds": time,
+            "mean": float(np.mean(returns)),
+            "returns": returns,
+        }
+        for name, time, returns in agents
+    }
+
+
+def test_best_agents_within_the_budget_are_compared() -> None:
+    measured = measure(
+        ("beam:1", 40.0, [1, 2, 3]),
+        ("beam:2", 90.0, [4, 5, 6]),
+        ("beam:256", 900.0, [9, 9, 9]),
+        ("planner:1", 60.0, [4, 5, 7]),
+        ("planner:2", 101.0, [8, 8, 8]),
+    )
+    found = {budget: pareto.compare_agents(measured, budget) for budget in (10, 50, 100, 400)}
+    assert found[10]["verdict"] == "-"
+    assert (found[50]["learned"], found[50]["plain"], found[50]["verdict"]) == ("", "beam:1", "below")
+    assert (found[100]["learned"], found[100]["plain"]) == ("planner:1", "beam:2")  # planner:2 is 1 us too slow
+    assert found[100]["difference"] == pytest.approx(1 / 3)
+    assert found[100]["error"] == pytest.approx(np.std([0, 0, 1], ddof=1) / math.sqrt(3))
+    assert found[100]["verdict"] == "above"
+    assert (found[400]["learned"], found[400]["verdict"]) == ("planner:2", "above")
+
+
+@pytest.mark.parametrize(
+    ("learned", "plain", "verdict"),
+    [
+        ([10, 10, 9.9], [10, 10, 9.8], "above"),
+        ([10, 10, 10], [10, 10, 10], "level"),
+        ([10, 9.8, 9.9], [9.9, 9.9, 10], "level"),  # within the error, and the plain beam has 99 % of the widest
+        ([9.8, 9.8, 9.8], [9.9, 9.9, 9.9], "below"),  # clearly less
+        ([5, 4.8, 4.9], [4.9, 4.9, 5], "below"),  # within the error, but the widest beam earns more
+    ],
+)
+def test_level_requires_a_saturated_beam(learned: list[float], plain: list[float], verdict: str) -> None:
+    measured = measure(("beam:8", 40.0, plain), ("beam:256", 999.0, [10, 10, 10]), ("gnn", 40.0, learned))
+    assert pareto.compare_agents(measured, 50)["verdict"] == verdict
+
+
+def test_pareto_on_published_graphs_and_real_networks(data: Path) -> None:
+    found = pareto.compute(Setup(folder=data), episodes=1, real_episodes=2, widest=1, repeats=1)
+    assert found["source"] == "published test graphs"
+    names = [front["graphs"] for front in found["fronts"]]
+    assert names == ["rg", "ws", "ba", "er", "ring", "roads"] * 2
+    assert list(found["fronts"][0]["measurements"]) == ["beam:1", "planner:1", "special:1", "gnn"]
+    assert list(found["fronts"][4]["measurements"]) == ["beam:1", "planner:1"]
+    page = pareto.report(found).to_markdown()
+    assert "| cpt      | roads    |" in page
+
+
+def test_shares_on_real_networks(data: Path) -> None:
+    results = real.compute(Setup(folder=data), episodes=6, repeats=1)["results"]
+    assert [(r["reward"], r["network"]) for r in results] == [(w, n) for w in ("igt", "cpt") for n in ("ring", "roads")]
+    for each in results:
+        assert each["means"]["portfolio"] >= max(each["means"]["greedy"], each["means"]["planner:4"])
+    graph = cg.read_graph(data / "real-networks" / "roads-directed.tsv", directed=True)
+    means = {agent: cg.evaluate(agent, graph, "cpt", 10, 6, seed=0).mean for agent in ("random", "greedy", "beam:64")}
+    wanted = (means["greedy"] - means["random"]) / (means["beam:64"] - means["random"])
+    assert results[3]["shares"]["greedy"] == pytest.approx(wanted)
+
+
+def test_networks_below_greedy_are_counted() -> None:
+    def create(reward: str, network: str, planner: float | None) -> dict[str, Any]:
+        shares = {"greedy": 0.5, "planner": planner}
+        times = {"greedy": 10.0, "planner": 50.0, "beam:64": 200.0}
+        common = {"nodes": 9, "means": {"beam:64": 3.0}, "shares": shares, "errors": shares, "microseconds": times}
+        return {"reward": reward, "network": network, **common}
+
+    results = [create("igt", name, share) for name, share in (("a", 0.9), ("b", 0.481), ("c", 0.479), ("d", None))]
+    shown = real.report({"results": [*results, create("cpt", "a", 0.6)], "settings": {"episodes": 5}})
+    assert shown.remarks == ["planner is below greedy by more than 2 points on 1 of 5: igt c."]
+    row = next(iter(shown.tables.values())).iloc[1]
+    assert row.tolist() == ["igt", "planner", "62 %", "48 % (c)", "25 %", "1"]
+
+
+def test_leaderboard_is_sorted_by_the_mean_over_groups() -> None:
+    def task(group: str, share: float | None, time: float) -> dict[str, Any]:
+        return {"task": f"igt-{group}", "group": group, "reward": "igt", "share": share, "microseconds": time}
+
+    agents = {
+        "greedy": [task("families", 0.2, 1.0), task("sizes", 0.4, 1.0)],
+        "partial": [task("families", 1.0, 3.0)],
+        "best": [task("families", 0.9, 2.0), task("sizes", 0.8, 8.0)],
+        "undefined": [task("families", None, 1.0), task("sizes", 0.1, 1.0)],
+    }
+    (table,) = leaderboard.report({"agents": agents}).tables.values()
+    assert table["agent"].tolist() == ["best", "partial", "greedy", "undefined"]
+    assert table["mean"].tolist() == ["21 %", "12 %", "8 %", "1 %"]  # two of the eight groups and rewards
+    assert table["time"].tolist() == ["4.0", "3.0", "1.0", "1.0"]
+    assert table["50 nodes, igt"].tolist() == ["90 %", "100 %", "20 %", "-"]
+
+
+# ---- times ----------------------------------------------------------------------------------------------------------
+
+
+def test_times_are_per_decision_and_slow_agents_are_measured_once() -> None:
+    runs: list[str] = []
+
+    class Counting(RandomAgent):
+        name = "counting"
+
+        def run(self, exploration: cg.Exploration) -> cg.Exploration:
+            runs.append(f"{self.name} {len(exploration.lengths)}")
+            return super().run(exploration)
+
+    walks = cg.begin([cg.generate("er", 20, seed=1)], [[0, 3, 5]], "igt", 6, seed=2)
+    timed = time_decisions({"a": Counting(), "b": GreedyAgent()}, walks, repeats=3)
+    assert runs == ["counting 2", "counting 3", "counting 3", "counting 3"]
+    assert np.array_equal(timed["b"].walks.returns, GreedyAgent().run(walks).returns)
+    runs.clear()
+    time_decisions({"a": Counting()}, walks, repeats=3, enough=0.0)
+    assert runs == ["counting 2", "counting 3"]
