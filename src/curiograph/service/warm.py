@@ -11,23 +11,13 @@ from curiograph.graph.toys import library
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.recommendation.recommender import recommend
-from curiograph.service.graph_store import GraphStore
 from curiograph.service.step_view import view_step
-
-
-def warm_up(graphs: GraphStore) -> None:
-    """Load the kernels, then read the graph that the page shows first.
-
-    >>> warm_up(GraphStore())
-    """
-    warm_kernels()
-    graphs.open(graphs.default_id)
 
 
 def warm_kernels() -> None:
     """Call the kernels that requests need; they are compiled the first time, which takes half a minute."""
     graph, walk = library(), ["music", "physics", "chemistry"]
-    for agent in ("greedy", "beam:2", "planner", "horizon", "igt-er"):
+    for agent in ("greedy", "beam:2", "planner", "igt-er"):
         for reward in ("igt", "cpt"):
             view_step(graph, walk, agent, reward)
     measure(graph, walk)
