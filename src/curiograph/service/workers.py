@@ -65,14 +65,10 @@ class Workers:
             await self.start()
             path = None if graph is None else await asyncio.to_thread(graph.write_copy)
             async with asyncio.timeout(self._settings.seconds):
-                if quick:
-                    try:
-                        async with asyncio.timeout(_QUICK_SECONDS):
-                            result: Result = await self._call(True, function, path, *arguments)
-                            return result
-                    except TimeoutError:
-                        pass
-                result = await self._call(False, function, path, *arguments)
+                try:
+                    result: Result = await self._call(quick, function, path, *arguments)
+                except TimeoutError:  # not quick
+                    result = await self._call(False, function, path, *arguments)
                 return result
         except TimeoutError:
             raise TimeLimitError(self._settings.seconds) from None
@@ -82,8 +78,9 @@ class Workers:
     async def _call(self, quick: bool, *task: Any) -> Any:
         async with self._places[quick]:
             try:
-                return await asyncio.wrap_future(self._pool.schedule(_run_task, args=task))
-            except CuriographError:
+                timeout = _QUICK_SECONDS if quick else None
+                return await asyncio.wrap_future(self._pool.schedule(_run_task, args=task, timeout=timeout))
+            except (CuriographError, TimeoutError):
                 raise
             except (ProcessExpired, BrokenProcessPool) as error:
                 LOG.error("a worker process ended: %s", error)
