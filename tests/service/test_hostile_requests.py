@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -57,7 +56,7 @@ def attack(bodies: list[tuple[str, str, bytes]], uploads: list[tuple[str, str, b
     The time is that of the processor, since others may use it at the same time: whatever a request costs the event loop
     is an upper bound of how long it delays other requests.
     """
-    with start_server("--limit", "seconds=5") as (address, process):
+    with start_server("--seconds", "5") as (address, process):
         attacker = Attacker(address, process)
         first, costs = attacker.process.memory_info().rss, []
         for name, path, content in [
@@ -66,7 +65,7 @@ def attack(bodies: list[tuple[str, str, bytes]], uploads: list[tuple[str, str, b
         ]:
             before = attacker.measure_seconds()
             status = attacker.post(path, content)
-            assert 200 <= status < 300 or status in (404, 413, 422, 503), (name, status)
+            assert 200 <= status < 300 or status in (400, 404, 413, 422, 503), (name, status)
             costs.append((attacker.measure_seconds() - before, name))
         assert max(costs)[0] <= MAX_BLOCK, sorted(costs)[-5:]
         assert attacker.process.memory_info().rss - first < 500 * MEGABYTE
@@ -89,10 +88,9 @@ def test_lists_of_lists() -> None:
 
 def test_uploads_that_take_too_long_are_not_kept() -> None:
     slow = b"graph [\n" + b"node [ id 1 ]\n" * 500_000
-    with start_server("--limit", "seconds=1") as (address, process):
+    with start_server("--seconds", "1") as (address, process):
         attacker = Attacker(address, process)
         assert attacker.post("/api/v1/graphs?name=a.gml", slow) in (422, 503)
-        time.sleep(1)
         connection = http.client.HTTPConnection(attacker.server.hostname or "", attacker.server.port)
         connection.request("GET", "/api/v1/graphs")
         assert b"upload" not in connection.getresponse().read()
