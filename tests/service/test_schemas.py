@@ -15,6 +15,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 from curiograph.service.app import create_app
 from curiograph.service.server import format_url, open_socket
 from curiograph.service.settings import ServiceSettings
+from support.serving import wait_until
 
 load_all_checks()
 # Checks that the schema cannot express: valid requests are accepted (a label must be in the graph, a file must be a
@@ -23,7 +24,7 @@ EXCLUDED = {"positive_data_acceptance", "use_after_free", "ensure_resource_avail
 INCLUDED = [check for check in CHECKS.get_all() if check.__name__ not in EXCLUDED]
 
 
-APP = create_app(ServiceSettings(steps=12, seconds=20), warm=False)
+APP = create_app(ServiceSettings(steps=12, seconds=20))
 SCHEMA = schemathesis.openapi.from_dict(APP.openapi())
 QUICK: Any = {
     "deadline": None,
@@ -41,6 +42,7 @@ def address() -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(APP, log_level="critical"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
+    wait_until(lambda: APP.state.service.status == "ok")
     yield format_url(bound)
     server.should_exit = True
     thread.join()
