@@ -18,17 +18,7 @@ from curiograph.messages import quote_value
 from curiograph.parallel import Engine
 from curiograph.recommendation.curious_ranker import CuriousRanker, Part
 from curiograph.rewards.registry import as_reward
-from curiograph.service.schemas import (
-    ExploreRequest,
-    GrowthResponse,
-    GrowthsResponse,
-    LookRequest,
-    LookResponse,
-    MeasureRequest,
-    RankRequest,
-    RankResponse,
-    WalkResponse,
-)
+from curiograph.service import schemas
 from curiograph.service.settings import MAX_BEAM, check_count
 from curiograph.service.step_view import view_step
 from curiograph.service.store import OpenGraph
@@ -80,18 +70,18 @@ def describe_agents() -> dict[str, str]:
     return descriptions
 
 
-def measure_walks(opened: OpenGraph, request: MeasureRequest) -> bytes:
+def measure_walks(opened: OpenGraph, request: schemas.MeasureRequest) -> bytes:
     """Measure one walk or several."""
     growths = [
         measure(opened.graph, opened.labels.walk(walk), compressibility=request.compressibility).to_dict()
         for walk in request.batch
     ]
     if request.walks is None:
-        return GrowthResponse.model_validate(growths[0]).model_dump_json().encode()
-    return GrowthsResponse.model_validate({"walks": growths}).model_dump_json().encode()
+        return schemas.GrowthResponse.model_validate(growths[0]).model_dump_json().encode()
+    return schemas.GrowthsResponse.model_validate({"walks": growths}).model_dump_json().encode()
 
 
-def explore_graph(opened: OpenGraph, request: ExploreRequest) -> bytes:
+def explore_graph(opened: OpenGraph, request: schemas.ExploreRequest) -> bytes:
     """Compute a whole walk by an agent."""
     walk = explore(
         opened.graph,
@@ -102,10 +92,10 @@ def explore_graph(opened: OpenGraph, request: ExploreRequest) -> bytes:
         fallback=request.fallback,
         seed=request.seed,
     )
-    return WalkResponse.model_validate(walk.to_dict()).model_dump_json().encode()
+    return schemas.WalkResponse.model_validate(walk.to_dict()).model_dump_json().encode()
 
 
-def look(opened: OpenGraph, request: LookRequest) -> bytes:
+def look(opened: OpenGraph, request: schemas.LookRequest) -> bytes:
     """Compute the candidates of a walk with their values, and the choices of the agent and of each motive."""
     walk, agent, reward = opened.labels.walk(request.walk), get_agent(request.agent), as_reward(request.reward)
     view = view_step(opened.graph, walk, agent, reward, ahead=request.ahead, seed=request.seed)
@@ -118,11 +108,11 @@ def look(opened: OpenGraph, request: LookRequest) -> bytes:
         for i, node in enumerate(view.nodes)
     ]
     best = {motive: view.find_best(motive) for motive in view.values}
-    response = LookResponse.model_validate(vars(view) | {"candidates": candidates, "best": best})
+    response = schemas.LookResponse.model_validate(vars(view) | {"candidates": candidates, "best": best})
     return response.model_dump_json().encode()
 
 
-def rank_nodes(opened: OpenGraph, request: RankRequest) -> bytes:
+def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
     """Rank nodes by PageRank or, with an agent, by curious PageRank."""
     graph, history = opened.graph, None if request.history is None else opened.labels.walk(request.history)
     result: Any
@@ -156,7 +146,7 @@ def rank_nodes(opened: OpenGraph, request: RankRequest) -> bytes:
         "converged": request.agent is None or result.converged,
         "ranking": ranking,
     }
-    return RankResponse.model_validate(response).model_dump_json().encode()
+    return schemas.RankResponse.model_validate(response).model_dump_json().encode()
 
 
 def compute_parts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -25,34 +25,23 @@ _MAX_MESSAGE = 500
 class ServiceError(CuriographError, HTTPException):
     """A refused request; also an HTTPException, because FastAPI hides other exceptions raised while it reads a body."""
 
-    status: ClassVar[int] = 422
-    error_type: ClassVar[str] = "InvalidRequest"
-    """Value of the JSON field `error.type`."""
+    status, error_type = 422, "InvalidRequest"
 
-    def __init__(self, message: str, retry_after: int | None = None) -> None:
+    def __init__(
+        self, message: str, status: int | None = None, error_type: str | None = None, retry_after: int | None = None
+    ) -> None:
         headers = None if retry_after is None else {"Retry-After": str(retry_after)}
-        HTTPException.__init__(self, self.status, message, headers)
+        HTTPException.__init__(self, status or self.status, message, headers)
+        self.error_type = error_type or self.error_type
 
     def __str__(self) -> str:
         return self.detail
-
-
-class TokenRequiredError(ServiceError):
-    """A request that a service without a token refuses."""
-
-    status, error_type = 403, "TokenRequired"
 
 
 class NotFoundError(ServiceError, UnknownNameError):
     """A graph that does not exist."""
 
     status, error_type = 404, "UnknownNameError"
-
-
-class SlowBodyError(ServiceError):
-    """The body of a request did not arrive in time."""
-
-    status, error_type = 408, "SlowBody"
 
 
 class TooLargeError(ServiceError):
@@ -67,7 +56,7 @@ class BusyError(ServiceError):
     status, error_type = 429, "Busy"
 
     def __init__(self, count: int) -> None:
-        super().__init__(f"{count} requests are in progress, the limit; try again later.", 1)
+        super().__init__(f"{count} requests are in progress, the limit; try again later.", retry_after=1)
 
 
 class InternalError(ServiceError):
@@ -79,19 +68,13 @@ class InternalError(ServiceError):
         super().__init__(message)
 
 
-class NotReadyError(ServiceError):
-    """The service is starting, stopping or overloaded."""
-
-    status, error_type = 503, "NotReady"
-
-
 class TimeLimitError(ServiceError):
     """A request that takes longer than the time limit."""
 
     status, error_type = 503, "TooSlow"
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"the request takes longer than {seconds} s, the limit; request less.", seconds)
+        super().__init__(f"the request takes longer than {seconds} s, the limit; request less.", retry_after=seconds)
 
 
 def build_error_response(

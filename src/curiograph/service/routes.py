@@ -9,31 +9,10 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.datastructures import UploadFile
 
 from curiograph.recommendation.selection import EVERYTHING, Selection, read_history
-from curiograph.service import computations
+from curiograph.service import computations, schemas
 from curiograph.service.batching import QueuedUser, RecommendQuery
-from curiograph.service.errors import NotReadyError, ServiceError, TokenRequiredError
+from curiograph.service.errors import ServiceError
 from curiograph.service.labels import search_labels
-from curiograph.service.schemas import (
-    ERROR_RESPONSES,
-    AgentList,
-    ExploreRequest,
-    GraphList,
-    GrowthResponse,
-    GrowthsResponse,
-    HealthResponse,
-    LookRequest,
-    LookResponse,
-    MeasureRequest,
-    NodeList,
-    RankRequest,
-    RankResponse,
-    RecommendManyResponse,
-    RecommendRequest,
-    RecommendResponse,
-    ReloadResponse,
-    RewardList,
-    WalkResponse,
-)
 from curiograph.service.settings import MAX_K, check_count
 from curiograph.service.state import MANY_LABELS, ServiceDependency, run_until_disconnect
 from curiograph.service.store import GraphInfo
@@ -41,36 +20,30 @@ from curiograph.service.store import GraphInfo
 QUICK_WALK, QUICK_STEPS = 100, 20
 """Nodes of a given walk, and steps of an agent, up to which a request should take little time."""
 
-router = APIRouter(responses=ERROR_RESPONSES, strict_content_type=False)  # a body without a type is JSON
+router = APIRouter(
+    responses=schemas.ERROR_RESPONSES,
+    strict_content_type=False,  # read a body without a Content-Type header as JSON
+    generate_unique_id_function=lambda route: route.name,
+)
 
 GraphPath = Annotated[str, Path(max_length=200, description="Id of a graph.", examples=["toy:library"])]
+_BINARY = {"type": "string", "format": "binary"}
+_FORM = {"type": "object", "required": ["file"], "properties": {"file": _BINARY}}
 _UPLOAD_BODY = {
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary"}},
-                }
-            },
-            "application/octet-stream": {
-                "schema": {"type": "string", "format": "binary"},
-                "example": "a,b\nb,c\nc,a\n",
-            },
+            "multipart/form-data": {"schema": _FORM},
+            "application/octet-stream": {"schema": _BINARY, "example": "a,b\nb,c\nc,a\n"},
         },
     }
 }
 
 
 @router.post(
-    "/api/v1/recommend",
-    response_model=RecommendResponse | RecommendManyResponse,
-    operation_id="recommend",
-    tags=["ranking"],
+    "/api/v1/recommend", response_model=schemas.RecommendResponse | schemas.RecommendManyResponse, tags=["ranking"]
 )
-async def recommend(body: RecommendRequest, request: Request, service: ServiceDependency) -> Response:
+async def recommend(body: schemas.RecommendRequest, request: Request, service: ServiceDependency) -> Response:
     """Recommend nodes to visit next, for one history or for several, with reasons if requested."""
     histories = body.batch
     service.settings.check_walks(histories)
@@ -101,31 +74,31 @@ async def recommend(body: RecommendRequest, request: Request, service: ServiceDe
     return Response(content, media_type="application/json")
 
 
-@router.post("/api/v1/rank", response_model=RankResponse, operation_id="rank", tags=["ranking"])
-async def rank(body: RankRequest, request: Request, service: ServiceDependency) -> Response:
+@router.post("/api/v1/rank", response_model=schemas.RankResponse, tags=["ranking"])
+async def rank(body: schemas.RankRequest, request: Request, service: ServiceDependency) -> Response:
     """Rank nodes by PageRank or, with an agent, by curious PageRank; personalized to a history if given."""
     check_count("k", body.k, MAX_K)
     service.settings.check_walks([body.history or []])
     return await _compute(computations.rank_nodes, body, request, service, body.agent is None)
 
 
-@router.post("/api/v1/measure", response_model=GrowthResponse | GrowthsResponse, operation_id="measure", tags=["walks"])
-async def measure(body: MeasureRequest, request: Request, service: ServiceDependency) -> Response:
+@router.post("/api/v1/measure", response_model=schemas.GrowthResponse | schemas.GrowthsResponse, tags=["walks"])
+async def measure(body: schemas.MeasureRequest, request: Request, service: ServiceDependency) -> Response:
     """Measure one walk or several after every step: gaps, components, compressibility and degrees of freedom."""
     service.settings.check_walks(body.batch)
     is_quick = sum(map(len, body.batch)) <= QUICK_WALK
     return await _compute(computations.measure_walks, body, request, service, is_quick)
 
 
-@router.post("/api/v1/explore", response_model=WalkResponse, operation_id="explore", tags=["walks"])
-async def explore(body: ExploreRequest, request: Request, service: ServiceDependency) -> Response:
+@router.post("/api/v1/explore", response_model=schemas.WalkResponse, tags=["walks"])
+async def explore(body: schemas.ExploreRequest, request: Request, service: ServiceDependency) -> Response:
     """Explore a graph: a whole walk by an agent."""
     check_count("steps", body.steps, service.settings.steps)
     return await _compute(computations.explore_graph, body, request, service, body.steps <= QUICK_STEPS)
 
 
-@router.post("/api/v1/look", response_model=LookResponse, operation_id="look", tags=["walks"])
-async def look(body: LookRequest, request: Request, service: ServiceDependency) -> Response:
+@router.post("/api/v1/look", response_model=schemas.LookResponse, tags=["walks"])
+async def look(body: schemas.LookRequest, request: Request, service: ServiceDependency) -> Response:
     """List the candidates of a walk with their values, and the choices of the agent and of each motive.
 
     The service keeps no state: append the chosen node to the walk and call this again. With the same seed, an agent
@@ -146,20 +119,13 @@ async def _compute(
     return Response(await run_until_disconnect(request, work), media_type="application/json")
 
 
-@router.get("/api/v1/graphs", response_model=GraphList, operation_id="list_graphs", tags=["graphs"])
+@router.get("/api/v1/graphs", response_model=schemas.GraphList, tags=["graphs"])
 async def list_graphs(service: ServiceDependency) -> Any:
     """List all graphs."""
     return {"graphs": service.graphs.list_graphs()}
 
 
-@router.post(
-    "/api/v1/graphs",
-    response_model=GraphInfo,
-    status_code=201,
-    openapi_extra=_UPLOAD_BODY,
-    operation_id="upload_graph",
-    tags=["graphs"],
-)
+@router.post("/api/v1/graphs", response_model=GraphInfo, status_code=201, openapi_extra=_UPLOAD_BODY, tags=["graphs"])
 async def upload_graph(
     request: Request,
     service: ServiceDependency,
@@ -189,29 +155,29 @@ async def upload_graph(
     return await run_until_disconnect(request, service.add_upload(name, content, directed))
 
 
-@router.post("/api/v1/reload", response_model=ReloadResponse, operation_id="reload_graphs", tags=["graphs"])
+@router.post("/api/v1/reload", response_model=schemas.ReloadResponse, tags=["graphs"])
 async def reload_graphs(service: ServiceDependency) -> Any:
     """Reload all graphs whose files changed; needs a service with a token. Requests in progress keep the old graphs."""
     if service.settings.token is None:
-        raise TokenRequiredError("reloading needs a service with a token; start it with CURIOGRAPH_TOKEN or --token.")
+        raise ServiceError("reloading needs a token; start the service with CURIOGRAPH_TOKEN.", 403, "TokenRequired")
     return await asyncio.to_thread(service.graphs.reloader.reload)
 
 
-@router.get("/api/v1/graphs/{graph}", response_model=GraphInfo, operation_id="get_graph", tags=["graphs"])
-async def describe_graph(graph: GraphPath, service: ServiceDependency) -> Any:
+@router.get("/api/v1/graphs/{graph}", response_model=GraphInfo, tags=["graphs"])
+async def get_graph(graph: GraphPath, service: ServiceDependency) -> Any:
     """Describe one graph with its size; it is read if necessary."""
     await service.open_graph(graph)
     return service.graphs.find(graph).info
 
 
-@router.delete("/api/v1/graphs/{graph}", status_code=204, operation_id="delete_graph", tags=["graphs"])
-async def remove_graph(graph: GraphPath, service: ServiceDependency) -> Response:
+@router.delete("/api/v1/graphs/{graph}", status_code=204, tags=["graphs"])
+async def delete_graph(graph: GraphPath, service: ServiceDependency) -> Response:
     """Remove an upload; other graphs cannot be removed."""
     service.graphs.remove_upload(graph)
     return Response(status_code=204)
 
 
-@router.get("/api/v1/graphs/{graph}/nodes", response_model=NodeList, operation_id="search_nodes", tags=["graphs"])
+@router.get("/api/v1/graphs/{graph}/nodes", response_model=schemas.NodeList, tags=["graphs"])
 async def search_nodes(
     graph: GraphPath,
     service: ServiceDependency,
@@ -225,29 +191,29 @@ async def search_nodes(
     return {"nodes": nodes, "total": opened.graph.num_nodes}
 
 
-@router.get("/api/v1/agents", response_model=AgentList, operation_id="list_agents", tags=["graphs"])
+@router.get("/api/v1/agents", response_model=schemas.AgentList, tags=["graphs"])
 async def list_agents() -> Any:
     """List the agents; also possible are `beam:WIDTH` and `planner:WIDTH`."""
     return {"agents": [{"name": name, "about": about} for name, about in computations.describe_agents().items()]}
 
 
-@router.get("/api/v1/rewards", response_model=RewardList, operation_id="list_rewards", tags=["graphs"])
+@router.get("/api/v1/rewards", response_model=schemas.RewardList, tags=["graphs"])
 async def list_rewards() -> Any:
     """List the rewards."""
     return {"rewards": [{"name": name, "about": about} for name, about in computations.REWARD_DESCRIPTIONS.items()]}
 
 
 @router.head("/healthz", include_in_schema=False)
-@router.get("/healthz", response_model=HealthResponse, operation_id="check_health", tags=["status"])
+@router.get("/healthz", response_model=schemas.HealthResponse, tags=["status"])
 async def check_health() -> Any:
     """Check whether the process responds."""
     return {"status": "ok"}
 
 
 @router.head("/readyz", include_in_schema=False)
-@router.get("/readyz", response_model=HealthResponse, operation_id="check_readiness", tags=["status"])
+@router.get("/readyz", response_model=schemas.HealthResponse, tags=["status"])
 async def check_readiness(service: ServiceDependency) -> Any:
     """Check whether requests should be sent here: not while the service warms up, stops or is overloaded."""
     if service.status != "ok":
-        raise NotReadyError(f"the service is {service.status}.", retry_after=1)
+        raise ServiceError(f"the service is {service.status}.", 503, "NotReady", retry_after=1)
     return {"status": "ok"}

@@ -162,7 +162,6 @@ class RecommendRequest(_Request):
     diversity: Annotated[float, Field(ge=0, le=1)] = 0.0
     """0: the best scores; 1: nodes that share the fewest neighbors."""
     reasons: bool = False
-    """Also return the reasons of every recommendation."""
     prepared_only: bool = False
     """Answer at once, without simulation: use the prepared nodes of a history, and PageRank alone if none is prepared.
     Otherwise missing nodes are prepared first, which may take long."""
@@ -184,7 +183,6 @@ class ErrorDetail(_Response):
 
     type: str
     message: str
-    """What is wrong, and how to fix it."""
 
 
 class ErrorResponse(_Response):
@@ -262,44 +260,33 @@ class GapResponse(_Response):
     """A gap: the nodes that opened and closed it, and the numbers of visited nodes at which they did; null if open."""
 
     dim: int
-    """Dimension of the gap: 1 for a loop."""
     opened_by: NodeLabel
     closed_by: NodeLabel | None
     opened_at: int
     closed_at: int | None
     lifetime: int | None
-    """Steps from opening to closing."""
 
 
 class GrowthResponse(_Response):
-    """Growth of a walk, one entry per distinct node in order of first visit."""
+    """Growth of a walk, one entry per distinct node in order of first visit: size, Betti numbers, compressibility, gaps
+    opened and closed by the step, and freedom of the visited subgraph as a network of bars and joints."""
 
     step: list[int]
-    """Number of nodes visited."""
     node: list[NodeLabel]
-    """Visited nodes, first visits only."""
     edges: list[int]
-    """Number of edges of the visited subgraph."""
     beta0: list[int]
-    """Number of components of the visited subgraph."""
     beta1: list[int]
     """Number of open information gaps."""
     compressibility: list[Number]
     """Compressibility of the visited subgraph in bits; null if not computed."""
     opened: list[int]
-    """Number of gaps that the step opened."""
     closed: list[int]
-    """Number of gaps that the step closed."""
     dimension: list[int]
-    """Dimension in which the visited subgraph moves as a network of bars and joints; it never falls."""
     freedom: list[int]
-    """Degrees of freedom of that network."""
     conformable: list[int]
-    """Degrees of freedom that are not rigid motions of the whole network."""
     gaps: list[GapResponse]
     """All gaps, in order of opening."""
     revisits: int
-    """Number of visits that were skipped because the node had been visited before."""
 
 
 class GrowthsResponse(_Response):
@@ -316,7 +303,6 @@ class WalkResponse(_Response):
     nodes: list[NodeLabel]
     rewards: list[Number]
     total: Number
-    """Sum of the rewards."""
     ended_early: bool
     """Whether the walk ran out of candidates before its last step."""
 
@@ -326,7 +312,6 @@ class LookCandidate(_Response):
 
     node: NodeLabel
     values: dict[str, Number]
-    """Value of the visited subgraph with this candidate, by motive."""
     score: Number
     """Score by the agent; higher is better; null for planners, which score whole walks."""
 
@@ -336,15 +321,12 @@ class LookResponse(_Response):
 
     candidates: list[LookCandidate]
     choice: NodeLabel | None
-    """Choice of the agent."""
     best: dict[str, list[NodeLabel]]
     """Choice of each motive; several nodes if they are equal."""
     igt: Number
-    """Open information gaps of the walk so far."""
     cpt: Number
     """Compressibility of the walk so far in bits; null for long walks."""
     cct: Number
-    """Conformable degrees of freedom of the walk so far."""
     on_the_way: bool
     """Whether all candidates are neighbors of the last node; false at a dead end."""
 
@@ -366,7 +348,6 @@ class RankResponse(_Response):
     agent: str | None
     alpha: float
     converged: bool
-    """Whether the requested precision was reached."""
     ranking: list[RankedNode]
 
 
@@ -375,15 +356,11 @@ class RecommendedNode(_Response):
 
     node: NodeLabel
     score: float
-    """Score; higher is better."""
     stderr: float
-    """Standard error of the score."""
     ranks: dict[str, int] | None = None
     """Rank among all candidates, by each kind of walker."""
     candidates: int | None = None
-    """Number of candidates that were ranked."""
     links: list[NodeLabel] | None = None
-    """Nodes of the history that link to the node."""
     opens: list[list[NodeLabel]] | None = None
     """Loops of the gaps that a visit of the node would open."""
     closes: list[NodeLabel] | None = None
@@ -399,7 +376,6 @@ class RecommendResponse(_Response):
 
     history: list[NodeLabel]
     candidates: int
-    """Number of candidates that were ranked."""
     recommendations: list[RecommendedNode]
     used: list[NodeLabel] | None = None
     """Prepared nodes of the history, with `prepared_only`; PageRank uses the whole history."""

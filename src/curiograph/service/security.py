@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from curiograph.messages import quote_value
-from curiograph.service.errors import SlowBodyError, TooLargeError, build_error_response
+from curiograph.service.errors import ServiceError, TooLargeError, build_error_response
 from curiograph.service.settings import MAX_BODY, ServiceSettings
 
 PUBLIC_PATHS = ("/healthz", "/readyz")
@@ -119,7 +119,8 @@ class SecurityMiddleware:
                 async with asyncio.timeout_at(deadline):
                     message = await receive()
             except TimeoutError:
-                raise SlowBodyError(f"the body took more than {self._settings.seconds} s; send it faster.") from None
+                limit = self._settings.seconds
+                raise ServiceError(f"the body took more than {limit} s; send it faster.", 408, "SlowBody") from None
             num_bytes += len(message.get("body", b""))
             has_more = bool(message.get("more_body", False))
             if num_bytes > max_bytes:
