@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.centrality.history import parse_history
-from curiograph.recommendation.reasons import MAX_RECENT_NODES, explain_recommendations
+from curiograph.recommendation.reasons import MAX_RECENT_NODES, Reason, explain_recommendations
 from support.small_graphs import graphs
 
 
@@ -27,7 +27,7 @@ def test_ranks_count_better_candidates():
             assert reason.ranks[name] == 1 + sum(other > mine for other in scores.values())
 
 
-def check_reason(graph: cg.Graph, history: list, reason: cg.Reason) -> None:
+def check_reason(graph: cg.Graph, history: list, reason: Reason) -> None:
     """Compare a reason with `measure` of the walk extended by the node."""
     before, after = cg.measure(graph, history), cg.measure(graph, [*history, reason.node])
     seen = before.nodes
@@ -91,6 +91,8 @@ def test_to_dict_and_plot():
     assert plain["history"] == ["music", "physics", "chemistry"]
     assert [entry["node"] for entry in plain["recommendations"]] == [label for label, _ in top]
     assert [entry["score"] for entry in plain["recommendations"]] == [score for _, score in top]
+    assert list(top.to_frame().node) == [label for label, _ in top]
+    assert "<table" in top._repr_html_()
     for drawn in (top, cg.recommend(cg.toys.library(), list(cg.toys.library().labels), ranker="pagerank")):
         assert {"music", "physics"} <= {text.get_text() for text in drawn.plot().texts}
 

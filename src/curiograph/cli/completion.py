@@ -98,14 +98,14 @@ def complete_engines() -> list[str]:
 
 def complete_rankers() -> list[str]:
     """Rankers of `recommend`."""
-    from curiograph.recommendation.recommender import RANKERS
+    from curiograph.recommendation.rankers import RANKERS
 
     return list(RANKERS)
 
 
 def complete_recommenders() -> list[str]:
     """Methods of `evaluate-recommender`."""
-    from curiograph.human.recommenders.methods import METHODS
+    from curiograph.recommendation.evaluation import METHODS
 
     return list(METHODS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,6 @@ import typer
 
 from curiograph.cli import completion, options
 from curiograph.cli.output import (
-    PICTURES,
     check_out,
     list_rows,
     print_remark,
@@ -65,15 +65,6 @@ def evaluate_recommender(
     item_users: Annotated[int, typer.Option(help="Minimum number of training users of an item.", min=1)] = 5,
     max_users: Annotated[int | None, typer.Option(help="Maximum number of test users.", min=2)] = None,
     walkers: Annotated[int, typer.Option(help="Curious walkers from each visited item.", min=1)] = 256,
-    bases: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--base",
-            help="Method whose lists are also re-ranked by curiosity, popularity and at random, such as pagerank and "
-            "item-knn, but not ease and als; may be repeated.",
-            autocompletion=completion.complete_recommenders,
-        ),
-    ] = None,
     user: options.UserColumn = None,
     item: options.ItemColumn = None,
     time: options.TimeColumn = None,
@@ -90,12 +81,12 @@ def evaluate_recommender(
 
     [bold]curiograph evaluate-recommender events.csv --split time --out evaluation.json[/bold]
     """
+    from curiograph.human.data.cooccurrence import cooccurrence_graph
     from curiograph.human.data.load import load_dataset
     from curiograph.human.data.trajectory_file import read_trajectories
-    from curiograph.human.recommenders.evaluate import evaluate_recommenders
-    from curiograph.human.recommenders.results import tabulate_methods, tabulate_paths
+    from curiograph.recommendation.evaluation import METHODS, evaluate_recommenders
 
-    check_out(out, (".json", ".csv", *PICTURES))
+    check_out(out, (".json", ".csv"))
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
     header = False if no_header else None
     given = {name: value for name, value in (table | {"header": header}).items() if value is not None}
@@ -104,34 +95,34 @@ def evaluate_recommender(
     else:
         dataset = load_dataset(data, source, lenient=lenient, **given)
     options.show_skipped(dataset.skipped, quiet)
+    items: Any = dataset.graph if graph is None else options.open_graph(graph, directed)
     kind: Any = split
     with show_progress(quiet) as progress:
         found = evaluate_recommenders(
-            dataset,
+            dataset.walks,
             kind,
-            methods=methods,
+            methods=methods or METHODS,
             ks=ks or (5, 10, 20),
-            graph=None if graph is None else options.open_graph(graph, directed),
+            graph=partial(cooccurrence_graph, fewest=min(5, item_users)) if items is None else items,
             test=test,
             item_users=item_users,
             max_users=max_users,
             walkers=walkers,
-            bases=bases or (),
             seed=seed,
             progress=progress,
         )
     document = found.to_dict()
-    write_result(out, document, lambda: list_rows(found.columns()), lambda: found.plot().axes[0])
+    write_result(out, document, lambda: list_rows(found.columns()))
     for name, reason in found.skipped_methods.items():
         print_remark(f"{name} is left out: {reason}", quiet)
     if json:
         show_json(document)
         return
-    facts = found.facts
-    title = (
-        f"{split} split: {facts['test_users']:,} test users, {facts['items']:,} items, "
-        f"{facts['training_events']:,} training events"
+    size = f"{found.facts['test_users']:,} test users, {found.facts['items']:,} items"
+    k = 10 if 10 in (ks or (10,)) else min(ks or (10,))
+    at_k = ("hit", "recall", "ndcg", "novelty", "serendipity", "diversity", "coverage", "gini")
+    measures = ["mrr", *(f"{measure}@{k}" for measure in at_k)]
+    rows = [[name, *(str(each[measure]) for measure in measures)] for name, each in found.estimates.items()]
+    show_table(
+        f"{split} split: {size}, {found.facts['training_events']:,} training events", ["method", *measures], rows
     )
-    show_table(title, *tabulate_methods(document, found.path_k))
-    if found.paths:
-        show_table("At most 5 % less NDCG than the base", *tabulate_paths(document))

@@ -15,7 +15,6 @@ PURPOSES = {
     "topology": "gaps of dimension 2 and above",
     "train": "training agents (running them needs no extra)",
     "predict": "predicting human choices",
-    "als": "implicit ALS in evaluate-recommender",
     "web": "curiograph serve and its page",
     "ray": "many tasks on a cluster",
     "all": "all extras for users",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -20,11 +20,11 @@ from curiograph.cli.output import (
     write_result,
 )
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.progress import Progress, split_progress
+from curiograph.progress import split_progress
 
 if TYPE_CHECKING:
     from curiograph.human.trajectories import Trajectories
-    from curiograph.recommendation.recommender import Recommendations, Recommender
+    from curiograph.recommendation.recommended import Recommendations
 
 Who = Sequence[tuple[Hashable, Hashable]] | None
 """User and session of each history; None for one history without a user."""
@@ -80,7 +80,7 @@ def recommend(
         bool,
         typer.Option(
             "--prepare",
-            help="First prepare all nodes and store them in --parts; after links have changed, only affected ones.",
+            help="First prepare all nodes and store them in --parts, which is replaced.",
         ),
     ] = False,
     user: options.UserColumn = None,
@@ -101,10 +101,11 @@ def recommend(
     [bold]curiograph recommend toy:library --history music,physics -k 5[/bold]
     """
     from curiograph.graph.label_reader import LabelReader
-    from curiograph.recommendation.ranker import check_candidate_set
+    from curiograph.parallel import Engine
+    from curiograph.recommendation.ranker import CandidateSet
     from curiograph.recommendation.recommender import Recommender
-    from curiograph.recommendation.selection import Selection, check_unknown
-    from curiograph.validation import check_integer
+    from curiograph.recommendation.selection import Selection, Unknown
+    from curiograph.validation import check_choice, check_integer
 
     if prepare and parts is None:
         raise SettingError("--prepare needs --parts FILE to store the prepared nodes.")
@@ -115,7 +116,7 @@ def recommend(
     endings = (".json",) if history is None and histories is None else (".json", ".csv")
     check_out(out, endings if history is None else (*endings, *PICTURES))
     check_out(parts, (".safetensors",), "--parts")
-    candidate_set = check_candidate_set(candidates)
+    candidate_set: CandidateSet = check_choice("candidates", candidates, get_args(CandidateSet))
     check_integer("-k", k, 1, "ask for 1 recommendation or more")
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
     if histories is None and (any(table.values()) or no_header or lenient):
@@ -124,7 +125,9 @@ def recommend(
         options.compile_kernels(graph, "recommend")
     g = options.open_graph(graph, directed)
     people: Trajectories | None = None
-    unknown = check_unknown(unknown or ("error" if histories is None else "skip"))
+    on_unknown: Unknown = check_choice(
+        "unknown", unknown or ("error" if histories is None else "skip"), get_args(Unknown)
+    )
     settings: Any = {
         "exclude": options.split_labels(exclude) if exclude else (),
         "filter": None if filter is None else options.split_labels(filter) if filter else (),
@@ -132,9 +135,9 @@ def recommend(
     }
     Selection.create(LabelReader(g), **settings)  # report a bad setting before the nodes are prepared
     users: list[list[Any]] = [] if history is None else [options.split_labels(history) if history.strip() else []]
-    if history is not None and unknown == "error":
+    if history is not None and on_unknown == "error":
         users = [LabelReader(g).walk(users[0])]
-    if histories is not None and (unknown == "error" or lenient):
+    if histories is not None and (on_unknown == "error" or lenient):
         people = options.read_histories(histories, g, quiet, lenient=lenient, no_header=no_header, **table)
     elif histories is not None:
         people = options.read_people(histories, g, lenient=False, no_header=no_header, keep_unknown=True, **table)
@@ -143,22 +146,21 @@ def recommend(
     recommender = Recommender(g, _create_ranker(by, weights, igt_agent, cpt_agent, alpha, p_g, walks, seed))
     if parts is not None and by == "pagerank":
         raise SettingError("--parts stores what curious walkers compute; --by pagerank has none.")
-    affected = 0
-    if parts is not None and parts.exists():
-        if prepare:
-            affected = recommender.load_unaffected(parts)
-        else:
-            recommender.load(parts)
-    if affected:
-        print_remark(f"{parts}: links have changed; {affected:,} affected parts are computed again", quiet)
+    if parts is not None and parts.exists() and not prepare:
+        recommender.load(parts)
     with show_progress(quiet) as progress:
         preparing, recommending = split_progress(progress, [1 if prepare else 0, 1])
         if prepare and parts is not None:
-            _prepare_nodes(recommender, parts, preparing)
+            run = parts.with_name(f"{parts.name}.run")  # keeps what is finished, until all is
+            recommender.prepare(pagerank=False, engine=Engine("local", 1, run=run.absolute()), progress=preparing)
+            recommender.save(parts)
+            shutil.rmtree(run, ignore_errors=True)
         known = recommender.num_prepared
-        results = recommender.recommend_many(
-            users, k, candidates=candidate_set, unknown=unknown, progress=recommending, **settings
-        )
+        results: list[Recommendations] = []
+        if users:
+            results = recommender.recommend(
+                users, k, candidates=candidate_set, unknown=on_unknown, progress=recommending, **settings
+            )
     if parts is not None and recommender.num_prepared > known:
         recommender.save(parts)
     document: dict[str, Any]
@@ -199,10 +201,9 @@ def recommend(
 def _create_ranker(
     by: str, weights: str | None, igt_agent: str, cpt_agent: str, alpha: float, p_g: float, walks: int, seed: int
 ) -> Any:
-    from curiograph.recommendation.prepared import CuriousRanker
+    from curiograph.recommendation.curious_ranker import CuriousRanker
     from curiograph.recommendation.ranker import Ranker
-    from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker
-    from curiograph.recommendation.recommender import RANKERS
+    from curiograph.recommendation.rankers import RANKERS, MixtureRanker, PageRankRanker
 
     if by not in RANKERS:
         raise UnknownNameError(f"--by is {by!r}; the rankers are {', '.join(RANKERS)}.")
@@ -222,17 +223,6 @@ def _create_ranker(
     return MixtureRanker(
         rankers, {name.strip(): options.parse_numbers("--weights", value)[0] for name, _, value in pairs}
     )
-
-
-def _prepare_nodes(recommender: Recommender, parts: Path, progress: Progress) -> None:
-    """Prepare all nodes and save them; until then, finished ones are kept in a folder next to the file.
-
-    An existing file has been read, so it has the same settings; parts of an earlier version of the graph are replaced.
-    """
-    run = parts.with_name(f"{parts.name}.run")
-    recommender.prepare_curious(run=run, progress=progress)
-    recommender.save(parts, overwrite=True)
-    shutil.rmtree(run, ignore_errors=True)
 
 
 def _list_components(results: Sequence[Recommendations]) -> list[str]:

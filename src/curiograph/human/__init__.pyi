@@ -26,9 +26,6 @@ from .profile.results import Profile as Profile
 from .profile.styles import Styles as Styles
 from .profile.styles import curiosity_styles as curiosity_styles
 from .profile.styles import simulate_styles as simulate_styles
-from .recommenders.evaluate import evaluate_recommenders as evaluate_recommenders
-from .recommenders.results import RecommenderEvaluation as RecommenderEvaluation
-from .recommenders.splits import split_log as split_log
 from .returns.levy import LevyWalks as LevyWalks
 from .returns.levy import fit_levy_walks as fit_levy_walks
 from .returns.levy import simulate_levy_walks as simulate_levy_walks

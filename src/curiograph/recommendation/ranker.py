@@ -16,7 +16,7 @@ from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.toys import grid, library
 from curiograph.messages import quote_value
-from curiograph.validation import check_choice, check_seed
+from curiograph.validation import check_seed
 
 CandidateSet = Literal["last", "history", "all"]
 
@@ -40,6 +40,7 @@ class Ranker(ABC):
     """
 
     name: str = "ranker"
+    """Name of the ranker."""
     zero_is_unreached: ClassVar[bool] = False
     """Whether a score of zero means that the candidate is unreachable and should not be recommended."""
 
@@ -86,43 +87,19 @@ class AdaptedRanker(Ranker):
         return scores
 
 
-def adapt_ranker(value: Any) -> Ranker | None:
-    """Return an object as a ranker; None if it has no method `scores`."""
-    if isinstance(value, Ranker):
-        return value
-    is_scorer = callable(getattr(value, "scores", None)) and not isinstance(value, type)
-    return AdaptedRanker(value) if is_scorer else None
-
-
 def score_candidates(ranker: Ranker, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-    """Return the validated scores of a ranker."""
-    return check_ranker_scores(ranker, ranker.scores(graph, histories, candidates), candidates)
-
-
-def check_ranker_scores(ranker: Ranker, given: Any, candidates: Candidates) -> Float64:
-    """Return scores as an array; raise RankerError unless they are one finite number per candidate."""
-    expected = (len(candidates.nodes),)
+    """Return the scores of a ranker; raise RankerError unless they are one finite number per candidate."""
+    given, expected = ranker.scores(graph, histories, candidates), (len(candidates.nodes),)
     try:
         scores = np.asarray(given, np.float64)
     except (TypeError, ValueError):
-        raise RankerError(
-            f"ranker {ranker.name!r} gave {quote_value(given)}; it must give one number per candidate."
-        ) from None
+        raise RankerError(f"ranker {ranker.name!r} gave {quote_value(given)}; give one number per candidate.") from None
     if scores.shape != expected:
         raise RankerError(f"ranker {ranker.name!r} gave scores of shape {scores.shape}; it must give {expected}.")
     if not np.all(np.isfinite(scores)):
         bad = int(np.flatnonzero(~np.isfinite(scores))[0])
         raise RankerError(f"ranker {ranker.name!r} gave {scores[bad]} for candidate {bad}; scores are finite numbers.")
     return scores
-
-
-# ---- candidates -----------------------------------------------------------------------------------------------------
-
-
-def check_candidate_set(which: Any) -> CandidateSet:
-    """Return the name of a candidate set; raise UnknownNameError for anything else."""
-    choice: CandidateSet = check_choice("candidates", which, get_args(CandidateSet))
-    return choice
 
 
 def find_candidates(graph: Graph, histories: Sequence[Int32], which: CandidateSet) -> Candidates:
@@ -177,12 +154,15 @@ def check_ranker(ranker: RankerLike, graph: Graph | None = None, *, seed: int = 
     >>> import curiograph as cg
     >>> cg.check_ranker("pagerank")
     """
-    from curiograph.recommendation.recommender import as_ranker  # which imports this module
+    from curiograph.recommendation.rankers import as_ranker  # which imports this module
 
     checked_ranker = as_ranker(ranker)
     rng = np.random.default_rng(check_seed(seed))
-    graphs = [as_graph(graph)] if graph is not None else [library(), _direct_edges(grid(3, 3))]
-    for each in graphs:
+    lattice = grid(3, 3)
+    rows = np.repeat(np.arange(lattice.num_nodes), lattice.degrees)
+    forward = lattice.indices > rows  # every edge points to the later node, so that there are dead ends
+    one_way = Graph.from_arrays(rows[forward], lattice.indices[forward], directed=True, names=lattice.names)
+    for each in (library(), one_way) if graph is None else (as_graph(graph),):
         require_edges(each)
         starts = np.flatnonzero(each.degrees > 0)
         histories = [
@@ -221,10 +201,3 @@ def _check_scoring(ranker: Ranker, graph: Graph, histories: Sequence[Int32], can
 def _are_close(scores: Float64, expected: Float64) -> bool:
     tolerance = _RELATIVE_TOLERANCE * max(1e-300, np.abs(expected).max(initial=0))
     return scores.shape == expected.shape and bool(np.allclose(scores, expected, rtol=0, atol=tolerance))
-
-
-def _direct_edges(graph: Graph) -> Graph:
-    """Return a directed graph with dead ends: every edge points to the later node."""
-    rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
-    forward = graph.indices > rows
-    return Graph.from_arrays(rows[forward], graph.indices[forward], directed=True, names=graph.names)

@@ -1,4 +1,4 @@
-"""Built-in rankers: personalized PageRank, and mixtures of rankers."""
+"""Built-in rankers by name, personalized PageRank, and mixtures of rankers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from curiograph.centrality.history import check_alpha, make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.centrality.push import MAX_EDGES, push_scores
-from curiograph.errors import SettingError
+from curiograph.errors import SettingError, UnknownNameError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.messages import quote_value
-from curiograph.recommendation.ranker import Ranker, adapt_ranker, score_candidates
+from curiograph.recommendation.curious_ranker import CuriousRanker
+from curiograph.recommendation.ranker import AdaptedRanker, Ranker, RankerLike, score_candidates
+
+RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
 MAX_EXACT_NODES = 50_000
 """Size up to which PageRank is solved on the whole graph; on larger graphs, by local push around the history."""
@@ -29,6 +32,36 @@ _SCORE_STEP = 1e-10  # PageRanks closer than this are ties: far above the solver
 _PUSH_NODES = 64  # nodes whose scores local push makes precise
 _BATCH_SIZE = 64  # histories solved together; bounds the memory
 _MAX_KEPT = 2**25  # numbers kept per graph by `prepare`: a quarter of a gigabyte
+
+
+def as_ranker(
+    ranker: RankerLike, *, alpha: float = 0.85, weights: Mapping[str, float] | None = None, seed: int = 0
+) -> Ranker:
+    """Return the ranker that a name or an object refers to.
+
+    The names are "pagerank"; "igt" and "cpt", PageRank of greedy walkers for that reward; and "mixture" of these three.
+    An object needs a method `scores(graph, histories, candidates)`.
+
+    >>> as_ranker("mixture", weights={"pagerank": 1, "igt": 2}).name
+    'mixture'
+    """
+    if weights is not None and not (isinstance(ranker, str) and ranker == "mixture"):
+        raise SettingError(f"weights are for the mixture, and the ranker is {quote_value(ranker)}; leave them out.")
+    if isinstance(ranker, str):
+        if ranker == "pagerank":
+            return PageRankRanker(alpha)
+        if ranker in ("igt", "cpt"):
+            return CuriousRanker("greedy", ranker, alpha, seed=seed, name=ranker)
+        if ranker == "mixture":
+            return MixtureRanker({name: as_ranker(name, alpha=alpha, seed=seed) for name in RANKERS[1:]}, weights)
+    if isinstance(ranker, Ranker):
+        return ranker
+    if callable(getattr(ranker, "scores", None)) and not isinstance(ranker, type):
+        return AdaptedRanker(ranker)
+    raise UnknownNameError(
+        f"there is no ranker {quote_value(ranker)}; the rankers are {', '.join(RANKERS)}, what fit_ranker returns, or "
+        "an object with a method scores(graph, histories, candidates)."
+    )
 
 
 @dataclass(frozen=True)
@@ -46,7 +79,6 @@ class PageRankRanker(Ranker):
     alpha: float = 0.85
     """Probability to follow a link instead of teleporting to the history."""
     name: str = "pagerank"
-    """Name of the ranker."""
     _kept: dict[Graph, dict[int, tuple[Float64, float]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -82,13 +114,12 @@ class PageRankRanker(Ranker):
                 scores[candidates.offsets[user] : candidates.offsets[user + 1]] = row[wanted[user]]
         return _round_scores(scores)
 
-    def prepare(self, graph: Graph, labels: Sequence[Any]) -> None:
-        """Solve for single start nodes in advance, as many as fit into memory; histories of them need no solving."""
+    def prepare(self, graph: Graph, nodes: Sequence[int]) -> None:
+        """Solve for some start nodes in advance, as many as fit into memory; histories of them need no solving."""
         if graph.num_nodes > MAX_EXACT_NODES:
             return
         kept = self._kept.setdefault(graph, {})
-        new = [v for v in dict.fromkeys(graph.positions(labels).tolist()) if v not in kept]
-        new = new[: max(0, _MAX_KEPT // graph.num_nodes - len(kept))]
+        new = [v for v in nodes if v not in kept][: max(0, _MAX_KEPT // graph.num_nodes - len(kept))]
         for first in range(0, len(new), _BATCH_SIZE):
             starts = new[first : first + _BATCH_SIZE]
             teleports = [make_uniform_teleport(np.asarray([v], np.int32)) for v in starts]
@@ -103,22 +134,19 @@ class PageRankRanker(Ranker):
         result = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSH_NODES, max_edges=MAX_EDGES)
         order = np.argsort(result.nodes)
         nodes = result.nodes[order]
-        # The mass not yet pushed has spread far, so it is distributed like PageRank without a history.
-        missing = max(0.0, 1 - result.scores.sum())
-        known = result.scores[order] + missing * self._get_global_scores(graph, nodes)
+        # The mass not yet pushed has spread far, so it is distributed like PageRank without a history, which is the
+        # stationary distribution if the graph is undirected.
+        if graph.directed:
+            spread = _solve_global_pagerank(graph, self.alpha)[nodes]
+        else:
+            spread = graph.transition.get_strength(nodes) / max(graph.transition.total, 1e-300)
+        known = result.scores[order] + max(0.0, 1 - result.scores.sum()) * spread
         near = np.ones(len(wanted), bool) if len(wanted) <= len(nodes) else np.isin(wanted, nodes)
         scores = np.zeros(len(wanted))
         scores[near] = np.maximum(
             look_up_values(nodes, known, wanted[near]), _propagate(graph, self.alpha, nodes, known, wanted[near])
         )
         return scores
-
-    def _get_global_scores(self, graph: Graph, nodes: Int32) -> Float64:
-        """Return the stationary distribution of an undirected graph, or PageRank without history of a directed one."""
-        transition = graph.transition
-        if not graph.directed:
-            return transition.get_strength(nodes) / max(transition.total, 1e-300)
-        return _solve_global_pagerank(graph, self.alpha)[nodes]
 
 
 def compute_popularity(graph: Graph, alpha: float) -> Float64:
@@ -200,23 +228,12 @@ class MixtureRanker(Ranker):
     weights: Mapping[str, float] | None = None
     """Weights by name; equal if None. A component without a weight gets zero."""
     name: str = "mixture"
-    """Name of the ranker."""
     _unit: Mapping[str, float] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.components, Mapping) or not self.components:
-            raise SettingError(
-                f"the components are {quote_value(self.components)}; give rankers by name, at least one."
-            )
-        rankers = {}
-        for name, component in self.components.items():
-            ranker = adapt_ranker(component)
-            if ranker is None:
-                raise SettingError(
-                    f"component {name!r} of the mixture is {quote_value(component)}; give an object with a method "
-                    "scores(graph, histories, candidates), such as PageRankRanker()."
-                )
-            rankers[str(name)] = ranker
+            raise SettingError(f"the components are {quote_value(self.components)}; give rankers by name.")
+        rankers = {str(name): as_ranker(component) for name, component in self.components.items()}
         object.__setattr__(self, "components", rankers)
         object.__setattr__(self, "_unit", normalize_weights(self.components, self.weights))
 

@@ -39,13 +39,13 @@ class Reason:
     """Rank among all candidates by each component, 1 for the best; ties share the better rank."""
     candidates: int
     """Number of candidates."""
-    links: tuple[Hashable, ...]
+    links: tuple[Hashable, ...] = ()
     """Visited nodes linked to it, in either direction."""
-    opens: tuple[tuple[Hashable, ...], ...]
+    opens: tuple[tuple[Hashable, ...], ...] = ()
     """Gaps that it opens, each as a loop of nodes that begins with it."""
-    closes: tuple[Hashable, ...]
+    closes: tuple[Hashable, ...] = ()
     """Gaps that it closes, each given by the visited node that opened it."""
-    compressibility: float
+    compressibility: float = 0.0
     """Change of the compressibility of the visited subgraph, in bits."""
     sentence: str = ""
     """The main reason as one sentence for users: the loop that it closes or opens, or what it is linked to."""
@@ -81,26 +81,30 @@ def explain_recommendations(
     candidates: int,
     stack: GraphBatch | None = None,
 ) -> list[Reason]:
-    """Return a reason for each of `nodes`, given the ranks of all nodes by component.
+    """Return a reason for each of `nodes`, given their ranks by component and the number of candidates.
 
     `stack` is the batch of the graph alone, to create it once for many calls.
     """
+    indptr, indices = graph.skeleton.indptr, graph.skeleton.indices
+
+    def make_reason(place: int, **why: Any) -> Reason:
+        by_component = {name: int(each[place]) for name, each in ranks.items()}
+        return Reason(graph.label(int(nodes[place])), by_component, candidates, **why)
+
+    if len(history.nodes) == 0:
+        counts = (indptr[nodes + 1] - indptr[nodes]).tolist()
+        popular = [f"Popular: linked with {count:,} other{'' if count == 1 else 's'}." for count in counts]
+        return [make_reason(place, sentence=text) for place, text in enumerate(popular)]
     if len(nodes) == 0:
         return []
-    if len(history.nodes) == 0:
-        return [_explain_popular(graph, v, i, ranks, candidates) for i, v in enumerate(nodes.tolist())]
     recent = history.nodes
     if len(recent) > MAX_RECENT_NODES:
         recent = recent[np.isin(recent, history.nodes_last_at_end[-MAX_RECENT_NODES:])]
     stack = GraphBatch.of([graph]) if stack is None else stack
     length = len(recent)
-    walk, lengths = recent[None, :].astype(np.int32), np.asarray([length])
-    compressibility = CompressibilityTracker(stack, walk, lengths)
+    compressibility = CompressibilityTracker(stack, recent[None, :].astype(np.int32), np.asarray([length]))
     after = compressibility.candidate_values(np.asarray([0, len(nodes)]), nodes)
     changes = (after - compressibility.values()[0]).tolist()
-
-    skeleton = graph.skeleton
-    indptr, indices = skeleton.indptr, skeleton.indices
 
     def find_links(v: int) -> list[int]:
         """Return the recent nodes linked to a node, in order of visit."""
@@ -132,12 +136,12 @@ def explain_recommendations(
                 closed_loops[i] = _find_closed_loop(visited_neighbors, closed[i][0], links[i])
 
     labels = {v: graph.label(v) for v in (*recent.tolist(), *nodes.tolist())}
+    reasons = []
 
     def label_all(some: Iterable[int]) -> tuple[Hashable, ...]:
         return tuple(labels[v] for v in some)
 
-    reasons = []
-    for i, v in enumerate(nodes.tolist()):
+    for i in range(len(nodes)):
         opens = tuple(label_all(loop) for loop in opened.get(i, ()))
         if i in closed:
             sentence = f"Closes the loop {_join_labels(label_all(closed_loops[i]))}."
@@ -149,34 +153,10 @@ def explain_recommendations(
             sentence = f"Linked to what you visited earlier, {labels[links[i][-1]]}."
         else:
             sentence = "Within reach of what you visited."
-        reasons.append(
-            Reason(
-                node=labels[v],
-                ranks={name: int(by_component[i]) for name, by_component in ranks.items()},
-                candidates=candidates,
-                links=label_all(links[i]),
-                opens=opens,
-                closes=label_all(closed.get(i, ())),
-                compressibility=changes[i],
-                sentence=sentence,
-            )
-        )
+        linked, closes = label_all(links[i]), label_all(closed.get(i, ()))
+        why = {"links": linked, "opens": opens, "closes": closes, "compressibility": changes[i], "sentence": sentence}
+        reasons.append(make_reason(i, **why))
     return reasons
-
-
-def _explain_popular(graph: Graph, node: int, place: int, ranks: Mapping[str, Any], candidates: int) -> Reason:
-    """Return the reason for a user who has visited nothing."""
-    count = int(graph.skeleton.indptr[node + 1] - graph.skeleton.indptr[node])
-    return Reason(
-        node=graph.label(node),
-        ranks={name: int(by_component[place]) for name, by_component in ranks.items()},
-        candidates=candidates,
-        links=(),
-        opens=(),
-        closes=(),
-        compressibility=0.0,
-        sentence=f"Popular: linked with {count:,} other{'' if count == 1 else 's'}.",
-    )
 
 
 def _find_closed_loop(visited_neighbors: Mapping[int, list[int]], opener: int, links: list[int]) -> list[int]:

@@ -1,185 +1,40 @@
-"""Recommendations of nodes to visit next, with reasons."""
+"""Recommendations of nodes to visit next."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 
-from curiograph.arrays import Float64, Int32, Int64
+from curiograph.arrays import Float64, Int64
 from curiograph.centrality.history import History, is_history_batch
-from curiograph.errors import SettingError, UnknownNameError, UnknownNodeError, WalkError
+from curiograph.errors import SettingError, UnknownNodeError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.label_reader import LabelReader
 from curiograph.messages import quote_value
-from curiograph.notebook import render_result
-from curiograph.parallel import Engine, resolve_engine
+from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
-from curiograph.recommendation.prepared import (
-    CuriousRanker,
-    find_missing,
-    load_parts,
-    load_unaffected_parts,
-    prepare_parts,
-    save_parts,
-)
-from curiograph.recommendation.ranker import (
-    CandidateSet,
-    Ranker,
-    RankerLike,
-    adapt_ranker,
-    check_candidate_set,
-    check_ranker_scores,
-    find_candidates,
-    score_candidates,
-)
-from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, compute_popularity
-from curiograph.recommendation.reasons import Reason, explain_recommendations
-from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, check_unknown, read_history
-from curiograph.validation import check_integer
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from curiograph.recommendation.curious_ranker import CuriousRanker
+from curiograph.recommendation.parts_file import load_parts, prepare_parts, save_parts
+from curiograph.recommendation.ranker import CandidateSet, Ranker, RankerLike, find_candidates, score_candidates
+from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, as_ranker, compute_popularity
+from curiograph.recommendation.recommended import Recommendations
+from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, read_history
+from curiograph.validation import check_choice, check_integer
 
 T = TypeVar("T", bound=Ranker)
-
-RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
 _FEW_SCORES = 16  # number of scores up to which counting is faster than sorting
 _FEW_PAIRS = 2_000  # pairs of scores up to which comparing all at once is faster
 _BATCH_ENTRIES = 2**22  # users times nodes of a batch; bounds the memory, does not change the result
-_BATCH_USERS = 1024  # users of a batch whose candidates are neighbors only
-_PROGRESS_USERS = 256  # users between two progress updates
+_BATCH_USERS = 256  # users of a batch at most
 _DEFAULT_ALPHA = 0.85
-
-
-def as_ranker(
-    ranker: RankerLike = "mixture",
-    *,
-    alpha: float = 0.85,
-    weights: Mapping[str, float] | None = None,
-    seed: int = 0,
-) -> Ranker:
-    """Return the ranker that a name or an object refers to.
-
-    The names are "pagerank"; "igt" and "cpt", PageRank of greedy walkers for that reward; and "mixture" of these three.
-    An object needs a method `scores(graph, histories, candidates)`.
-
-    >>> as_ranker("mixture", weights={"pagerank": 1, "igt": 2}).name
-    'mixture'
-    """
-    if weights is not None and not (isinstance(ranker, str) and ranker == "mixture"):
-        raise SettingError(
-            f"weights are for the mixture; the ranker is {quote_value(ranker)} (a MixtureRanker has its own weights)."
-        )
-    if isinstance(ranker, str):
-        if ranker == "pagerank":
-            return PageRankRanker(alpha)
-        if ranker in ("igt", "cpt"):
-            return CuriousRanker("greedy", ranker, alpha, seed=seed, name=ranker)
-        if ranker == "mixture":
-            return MixtureRanker({name: as_ranker(name, alpha=alpha, seed=seed) for name in RANKERS[1:]}, weights)
-    adapted = adapt_ranker(ranker)
-    if adapted is None:
-        raise UnknownNameError(
-            f"there is no ranker {quote_value(ranker)}; the rankers are {', '.join(RANKERS)}, or an object with a "
-            "method scores(graph, histories, candidates)."
-        )
-    return adapted
-
-
-class Recommendations(list[tuple[Hashable, float]]):
-    """Recommended nodes as (label, score), best first, with reasons.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> top = cg.recommend(cg.toys.library(), history=["music", "physics", "chemistry"], k=2)
-    >>> len(top), top.components
-    (2, ['pagerank', 'igt', 'cpt'])
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        history: History,
-        nodes: Int32,
-        scores: Float64,
-        errors: Float64,
-        ranks: Mapping[str, Any],
-        candidates: int,
-        stack: GraphBatch | None = None,
-    ) -> None:
-        super().__init__((graph.label(int(v)), float(s)) for v, s in zip(nodes, scores, strict=True))
-        self.graph = graph
-        self.stderr: list[float] = errors.tolist()
-        """Standard errors of the scores; zero if no walkers were sampled."""
-        self.candidates = candidates
-        """Number of candidates, before any were excluded or filtered out."""
-        self.skipped: list[Hashable] = []
-        """Labels of the history that the graph does not have, which were skipped."""
-        self._history, self._nodes, self._ranks, self._stack = history, nodes, ranks, stack
-
-    @property
-    def cold_start(self) -> bool:
-        """Whether the history is empty, so that the scores are PageRank without a history."""
-        return len(self._history.nodes) == 0
-
-    @property
-    def components(self) -> list[str]:
-        """Names of the components whose ranks the reasons give."""
-        return list(self._ranks)
-
-    @property
-    def history(self) -> list[Hashable]:
-        """Distinct labels of the history, in order of first visit."""
-        return [self.graph.label(int(v)) for v in self._history.nodes]
-
-    @cached_property
-    def reasons(self) -> list[Reason]:
-        """A reason for each recommendation."""
-        return explain_recommendations(
-            self.graph, self._history, self._nodes, self._ranks, self.candidates, self._stack
-        )
-
-    def _repr_html_(self) -> str:
-        columns: dict[str, list[Any]] = {
-            "node": [label for label, _ in self],
-            "score": [score for _, score in self],
-            "reason": [str(reason) for reason in self.reasons],
-        }
-        title = f"Recommendations({len(self)} of {self.candidates:,} candidates)"
-        return render_result(title, columns, {"score": [score for _, score in self]})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, including the reasons."""
-        return {
-            "history": self.history,
-            "skipped": self.skipped,
-            "candidates": self.candidates,
-            "recommendations": [
-                {"score": score, "stderr": stderr, **reason.to_dict()}
-                for (_, score), stderr, reason in zip(self, self.stderr, self.reasons, strict=True)
-            ],
-        }
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the history, the recommended nodes and their links; without `ax`, also their ranks by component."""
-        from curiograph.plotting import create_figure, plot_places, plot_recommendations
-
-        labels = [label for label, _ in self]
-        count = len(self._ranks)
-        if ax is None and count > 1 and labels:
-            _, (ax, right) = create_figure(7.6 + 1.2 * count, 5.6, columns=2, widths=(6, 1 + count))
-            ranks = {"mixture": range(1, len(labels) + 1), **self._ranks}
-            plot_places([str(label) for label in labels], ranks, right)
-        return plot_recommendations(self.graph.skeleton, self.history, labels, ax)
 
 
 class Recommender:
@@ -225,105 +80,6 @@ class Recommender:
         """The graph as the only one of a batch, for reasons."""
         return GraphBatch.of([self.graph])
 
-    def prepare(
-        self,
-        labels: Sequence[Hashable] | None = None,
-        *,
-        engine: Any = "local",
-        workers: int | None = 1,
-        address: str | None = None,
-        run: PathLike | None = None,
-        progress: Progress = no_progress,
-    ) -> None:
-        """Compute in advance what users who visited these nodes need; by default all nodes.
-
-        Parameters
-        ----------
-        labels : list, optional
-            Labels of nodes. For a large graph, begin with the nodes that most users visit.
-        engine, workers, address
-            Execution backend, "local" or "ray", its number of processes, and the address of a cluster. One local
-            process uses threads.
-        run : path, optional
-            Folder that keeps finished nodes, so that a stopped preparation resumes.
-        progress : callable
-            Called with a message and the share done.
-        """
-        self.prepare_curious(labels, engine=engine, workers=workers, address=address, run=run, progress=progress)
-        labels = self.graph.labels if labels is None else self.labels.walk(labels)
-        for plain in _find_components(self.ranker, PageRankRanker).values():
-            plain.prepare(self.graph, labels)
-        for label in list(labels)[:1]:
-            _ = self.recommend([label], 1).reasons  # compiles kernels and computes cached properties of the graph
-
-    def prepare_curious(
-        self,
-        labels: Sequence[Hashable] | None = None,
-        *,
-        engine: Any = "local",
-        workers: int | None = 1,
-        address: str | None = None,
-        run: PathLike | None = None,
-        progress: Progress = no_progress,
-    ) -> None:
-        """Prepare only what `save` writes, the parts of curious walkers; the parameters are those of `prepare`."""
-        if isinstance(labels, (str, bytes)):
-            raise SettingError(f"the labels to prepare are {quote_value(labels)}; give a list of them.")
-        backend = resolve_engine(engine, None if isinstance(engine, Engine) else workers, address, run)
-        nodes: Sequence[int] = range(self.graph.num_nodes)
-        if labels is not None:
-            nodes = sorted({self.labels.position(label) for label in labels})
-        if self.curious_rankers:
-            prepare_parts(self.graph, self.curious_rankers, nodes, backend, progress)
-
-    def prepare_loaded(self) -> None:
-        """Prepare what `load` does not restore, PageRank, for the nodes whose parts were loaded."""
-        prepared = [set(ranker.kept.get(self.graph, {})) for ranker in self.curious_rankers.values()]
-        nodes = set.intersection(*prepared) if prepared else set()
-        self.prepare([self.graph.label(v) for v in sorted(nodes)])
-
-    @property
-    def num_prepared(self) -> int:
-        """Number of parts computed or loaded, over all components."""
-        return sum(len(ranker.kept.get(self.graph, {})) for ranker in self.curious_rankers.values())
-
-    def is_prepared(self, history: History) -> bool:
-        """Return whether everything needed for a history has been computed or loaded."""
-        return not self.find_missing(history.nodes.tolist())
-
-    def find_missing(self, nodes: Iterable[int]) -> list[int]:
-        """Return those of some nodes (positions) that are not prepared for all curious components."""
-        return find_missing(self.graph, self.curious_rankers, nodes)
-
-    def save(self, path: PathLike, *, overwrite: bool = False) -> None:
-        """Write prepared parts to a .safetensors file; other parts of this graph that it holds are kept.
-
-        With `overwrite`, a file of another graph or of other settings is replaced, as after `load_unaffected`.
-        """
-        save_parts(path, self.graph, self._require_curious(), overwrite=overwrite)
-
-    def load(self, path: PathLike) -> None:
-        """Read parts that were prepared with the same graph, agents and settings."""
-        load_parts(path, self.graph, self._require_curious())
-
-    def load_unaffected(self, path: PathLike) -> int:
-        """Read the parts of an earlier version of the graph, except those that changed links affect.
-
-        `prepare` then computes the affected parts, and the result is that of a full preparation. Nodes that are added
-        at the end of the list of nodes affect few parts; if nodes were removed or inserted elsewhere, all are affected.
-
-        Returns
-        -------
-        int
-            Number of affected parts.
-        """
-        return load_unaffected_parts(path, self.graph, self._require_curious())
-
-    def _require_curious(self) -> dict[str, CuriousRanker]:
-        if not self.curious_rankers:
-            raise SettingError(f"the ranker {self.ranker.name!r} has no parts to keep in a file; only curious ones do.")
-        return self.curious_rankers
-
     def recommend(
         self,
         history: Any,
@@ -334,67 +90,29 @@ class Recommender:
         filter: Filter = None,
         unknown: Unknown = "error",
         diversity: float = 0.0,
+        progress: Progress = no_progress,
     ) -> Any:
         """Return the `k` best candidates for a user, or a list of such lists for a list of histories.
 
         The arguments are those of the function `recommend`.
         """
-        if is_history_batch(self.graph, history):
-            return self.recommend_many(
-                history,
-                k,
-                candidates=candidates,
-                exclude=exclude,
-                filter=filter,
-                unknown=unknown,
-                diversity=diversity,
-            )
         k = check_integer("k", k, 1, "ask for 1 recommendation or more")
+        check_choice("candidates", candidates, get_args(CandidateSet))
+        check_choice("unknown", unknown, get_args(Unknown))
         selection = Selection.create(self.labels, exclude, filter, diversity)
-        visited, skipped = read_history(self.labels, history, check_unknown(unknown))
-        (top,) = self.recommend_visited([visited], k, check_candidate_set(candidates), [selection])
-        top.skipped = skipped
-        return top
-
-    def recommend_many(
-        self,
-        histories: Iterable[Any],
-        k: int = 10,
-        *,
-        candidates: CandidateSet = "all",
-        exclude: Iterable[Hashable] = (),
-        filter: Filter = None,
-        unknown: Unknown = "skip",
-        diversity: float = 0.0,
-        progress: Progress = no_progress,
-    ) -> list[Recommendations]:
-        """Return the `k` best candidates for each of many users.
-
-        The arguments are those of the function `recommend_many`.
-        """
-        k = check_integer("k", k, 1, "ask for 1 recommendation or more")
-        check_candidate_set(candidates)
-        check_unknown(unknown)
-        if isinstance(histories, (str, bytes)) or not isinstance(histories, Iterable):
-            raise WalkError(f"the histories are {quote_value(histories)}; give a list of lists of node labels.")
-        selection = Selection.create(self.labels, exclude, filter, diversity)
-        parsed: list[History] = []
-        skipped: list[list[Hashable]] = []
-        for number, history in enumerate(histories):
+        is_batch = is_history_batch(self.graph, history)
+        users, skipped = [], []
+        for number, each in enumerate(history if is_batch else [history]):
             try:
-                visited, left_out = read_history(self.labels, history, unknown)
+                visited, left_out = read_history(self.labels, each, unknown)
             except (UnknownNodeError, WalkError) as error:
-                raise type(error)(f"history {number}: {error}") from None
-            parsed.append(visited)
+                raise (type(error)(f"history {number}: {error}") if is_batch else error) from None
+            users.append(visited)
             skipped.append(left_out)
-        results: list[Recommendations] = []
-        for first in range(0, len(parsed), _PROGRESS_USERS):
-            progress(f"recommending to user {first:,} of {len(parsed):,}", first / len(parsed))
-            batch = parsed[first : first + _PROGRESS_USERS]
-            results += self.recommend_visited(batch, k, candidates, [selection] * len(batch))
-        for top, left_out in zip(results, skipped, strict=True):
+        tops = self.recommend_visited(users, k, candidates, [selection] * len(users), progress)
+        for top, left_out in zip(tops, skipped, strict=True):
             top.skipped = left_out
-        return results
+        return tops if is_batch else tops[0]
 
     def recommend_visited(
         self,
@@ -402,72 +120,136 @@ class Recommender:
         k: int,
         candidates: CandidateSet,
         selections: Sequence[Selection] | None = None,
+        progress: Progress = no_progress,
     ) -> list[Recommendations]:
         """Return the `k` best candidates for each of several parsed histories, each with its own selection."""
-        selections = [EVERYTHING] * len(histories) if selections is None else selections
-        size = max(1, _BATCH_ENTRIES // self.graph.num_nodes) if candidates == "all" else _BATCH_USERS
-        found: dict[int, Recommendations] = {}
-        warm = [user for user, history in enumerate(histories) if len(history.nodes)]
-        for first in range(0, len(warm), size):
-            users = warm[first : first + size]
-            batch = self._recommend_batch([histories[u] for u in users], k, candidates, [selections[u] for u in users])
-            found.update(zip(users, batch, strict=True))
-        return [
-            found[user] if user in found else self._recommend_popular(history, k, selections[user])
-            for user, history in enumerate(histories)
-        ]
+        users = list(zip(histories, selections or [EVERYTHING] * len(histories), strict=True))
+        fitting = max(1, _BATCH_ENTRIES // self.graph.num_nodes)
+        size = min(fitting, _BATCH_USERS) if candidates == "all" else _BATCH_USERS
+        tops: list[Recommendations] = []
+        for first in range(0, len(users), size):
+            progress(f"recommending to user {first:,} of {len(users):,}", first / len(users))
+            batch = users[first : first + size]
+            found = iter(self._recommend_batch([user for user in batch if len(user[0].nodes)], k, candidates))
+            tops += [next(found) if len(user[0].nodes) else self._recommend_popular(*user, k) for user in batch]
+        return tops
 
     def _recommend_batch(
-        self, histories: Sequence[History], k: int, candidate_set: CandidateSet, selections: Sequence[Selection]
-    ) -> Iterator[Recommendations]:
-        positions = [history.nodes_last_at_end for history in histories]
-        candidates = find_candidates(self.graph, positions, candidate_set)
+        self, users: Sequence[tuple[History, Selection]], k: int, candidate_set: CandidateSet
+    ) -> list[Recommendations]:
+        if not users:
+            return []
+        graph, positions = self.graph, [history.nodes_last_at_end for history, _ in users]
+        candidates = find_candidates(graph, positions, candidate_set)
         parts = self.ranker.parts()
-        by_part = {name: score_candidates(part, self.graph, positions, candidates) for name, part in parts.items()}
-        scores = check_ranker_scores(self.ranker, self.ranker.joined(by_part), candidates)
+        by_part = {name: score_candidates(part, graph, positions, candidates) for name, part in parts.items()}
+        scores = self.ranker.joined(by_part)
         if candidate_set == "all" and all(part.zero_is_unreached for part in parts.values()):
             offered = np.any([each != 0 for each in by_part.values()], axis=0)
         else:
             offered = np.ones(len(scores), bool)
         bounds = list(pairwise(candidates.offsets.tolist()))
         best = [
-            selection.select(self.graph, candidates.nodes[a:b], scores[a:b], offered[a:b], k)
-            for selection, (a, b) in zip(selections, bounds, strict=True)
+            selection.select(graph, candidates.nodes[a:b], scores[a:b], offered[a:b], k)
+            for (_, selection), (a, b) in zip(users, bounds, strict=True)
         ]
         chosen = Candidates(
             np.cumsum([0, *map(len, best)]),
             np.concatenate([candidates.nodes[a:b][top] for (a, b), top in zip(bounds, best, strict=True)]),
         )
-        errors = self.ranker.errors(self.graph, positions, chosen)
-        chosen_bounds = pairwise(chosen.offsets)
-        for history, (a, b), top, (c, d) in zip(histories, bounds, best, chosen_bounds, strict=True):
-            yield Recommendations(
-                graph=self.graph,
-                history=history,
-                nodes=chosen.nodes[c:d],
-                scores=scores[a:b][top],
-                errors=errors[c:d],
-                ranks={name: compute_ranks(each[a:b], top) for name, each in by_part.items()},
-                candidates=b - a,
-                stack=self._stack,
-            )
+        errors = self.ranker.errors(graph, positions, chosen)
+        tops = []
+        for (history, _), (a, b), top, (c, d) in zip(users, bounds, best, pairwise(chosen.offsets), strict=True):
+            ranks = {name: compute_ranks(each[a:b], top) for name, each in by_part.items()}
+            nodes, found = chosen.nodes[c:d], scores[a:b][top]
+            tops.append(Recommendations(graph, history, nodes, found, errors[c:d], ranks, b - a, self._stack))
+        return tops
 
-    def _recommend_popular(self, history: History, k: int, selection: Selection) -> Recommendations:
+    def _recommend_popular(self, history: History, selection: Selection, k: int) -> Recommendations:
         """Return the nodes of the highest PageRank without a history, for a user who has visited nothing."""
         alphas = [each.alpha for each in _find_components(self.ranker, PageRankRanker).values()]
         alphas += [each.alpha for each in self.curious_rankers.values()]
         scores = compute_popularity(self.graph, alphas[0] if alphas else _DEFAULT_ALPHA)
         nodes = np.arange(self.graph.num_nodes, dtype=np.int32)
         best = selection.select(self.graph, nodes, scores, np.ones(len(nodes), bool), k)
-        return Recommendations(
-            graph=self.graph,
-            history=history,
-            nodes=nodes[best],
-            scores=scores[best],
-            errors=np.zeros(len(best)),
-            ranks={"pagerank": compute_ranks(scores, best)},
-            candidates=len(nodes),
-        )
+        ranks = {"pagerank": compute_ranks(scores, best)}
+        return Recommendations(self.graph, history, nodes[best], scores[best], np.zeros(len(best)), ranks, len(nodes))
+
+    # ---- preparation ------------------------------------------------------------------------------------------------
+
+    def prepare(
+        self,
+        labels: Sequence[Hashable] | None = None,
+        *,
+        pagerank: bool = True,
+        engine: EngineName | Engine = "local",
+        progress: Progress = no_progress,
+    ) -> None:
+        """Compute in advance what users who visited these nodes need; by default all nodes.
+
+        Parameters
+        ----------
+        labels : list, optional
+            Labels of nodes. For a large graph, begin with the nodes that most users visit.
+        pagerank : bool
+            Also prepare PageRank, which `save` does not write.
+        engine : {"local", "ray"} or Engine
+            Where the walkers are simulated. "local" uses the threads of this process; an Engine has workers, and a run
+            folder with which a stopped preparation resumes.
+        progress : callable
+            Called with a message and the share done.
+        """
+        if isinstance(labels, (str, bytes)):
+            raise SettingError(f"the labels to prepare are {quote_value(labels)}; give a list of them.")
+        backend = Engine("local", 1) if engine == "local" else as_engine(engine)
+        nodes: Sequence[int] = range(self.graph.num_nodes)
+        if labels is not None:
+            nodes = sorted({self.labels.position(label) for label in labels})
+        missing = self.find_missing(nodes)
+        if missing:
+            prepare_parts(self.graph, self.curious_rankers, missing, backend, progress)
+        if pagerank and nodes:
+            for plain in _find_components(self.ranker, PageRankRanker).values():
+                plain.prepare(self.graph, nodes)
+            _ = self.recommend([self.graph.label(nodes[0])], 1).reasons  # compiles kernels, fills caches of the graph
+
+    @property
+    def num_prepared(self) -> int:
+        """Number of parts computed or loaded, over all components."""
+        return sum(len(ranker.kept.get(self.graph, {})) for ranker in self.curious_rankers.values())
+
+    def find_missing(self, nodes: Iterable[int]) -> list[int]:
+        """Return those of some nodes (positions) that are not prepared for all curious components."""
+        kept = [ranker.kept.get(self.graph, {}) for ranker in self.curious_rankers.values()]
+        return [v for v in nodes if not all(v in parts for parts in kept)]
+
+    def save(self, path: PathLike) -> None:
+        """Write prepared parts to a .safetensors file; those of other rankers on this graph that it holds are kept."""
+        save_parts(path, self.graph, self._require_curious())
+
+    def load(self, path: PathLike) -> list[Hashable]:
+        """Read parts that were prepared with the same graph, agents and settings.
+
+        Returns
+        -------
+        list
+            Labels of the nodes that are now prepared, except for PageRank: `prepare` takes them.
+        """
+        rankers = self._require_curious()
+        load_parts(path, self.graph, rankers)
+        prepared = set.intersection(*(set(ranker.kept.get(self.graph, {})) for ranker in rankers.values()))
+        return [self.graph.label(v) for v in sorted(prepared)]
+
+    def _require_curious(self) -> dict[str, CuriousRanker]:
+        if not self.curious_rankers:
+            raise SettingError(f"the ranker {self.ranker.name!r} has no parts to keep in a file; only curious ones do.")
+        return self.curious_rankers
+
+    def replace_curious(self, make: Callable[[CuriousRanker], Ranker]) -> Recommender:
+        """Return the same recommender with each curious component replaced by what a function makes of it."""
+        parts = self.ranker.parts()
+        made = {name: make(part) if isinstance(part, CuriousRanker) else part for name, part in parts.items()}
+        return Recommender(self.graph, MixtureRanker(made, getattr(self.ranker, "weights", None)))
 
 
 def recommend(
@@ -514,7 +296,8 @@ def recommend(
         From 0, the ranking by score, to 1, the nodes that share the fewest neighbors with each other: maximal marginal
         relevance among the 10 k best candidates, with the Jaccard index of neighborhoods as similarity.
     ranker : {"mixture", "pagerank", "igt", "cpt"}, Ranker or object
-        PageRank, curious PageRank for igt or cpt, a mixture of the three, or a custom ranker.
+        PageRank, curious PageRank for igt or cpt, a mixture of the three, a ranker that `fit_ranker` fitted to people,
+        or a custom one.
     alpha : float
         Probability to continue instead of teleporting to the history. Custom rankers have their own.
     weights : dict, optional
@@ -538,69 +321,7 @@ def recommend(
     (['poetry', 'physics'], ['moon'])
     """
     return Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed).recommend(
-        history,
-        k,
-        candidates=candidates,
-        exclude=exclude,
-        filter=filter,
-        unknown=unknown,
-        diversity=diversity,
-    )
-
-
-def recommend_many(
-    graph: Graph,
-    histories: Iterable[Any],
-    k: int = 10,
-    *,
-    candidates: CandidateSet = "all",
-    exclude: Iterable[Hashable] = (),
-    filter: Filter = None,
-    unknown: Unknown = "skip",
-    diversity: float = 0.0,
-    ranker: RankerLike = "mixture",
-    alpha: float = 0.85,
-    weights: Mapping[str, float] | None = None,
-    seed: int = 0,
-    progress: Progress = no_progress,
-) -> list[Recommendations]:
-    """Recommend nodes to many users; unknown labels in one history do not affect the others.
-
-    Parameters
-    ----------
-    graph : Graph
-        Graph with at least one edge.
-    histories : iterable of lists
-        Labels of the nodes that each user visited, the last visit at the end.
-    unknown : {"skip", "error"}
-        What to do with labels that the graph does not have, as for `recommend`; by default they are left out and listed
-        in `.skipped`. A user without any known label gets the nodes of the highest PageRank.
-    progress : callable
-        Function of a message and the completed share, called every few users.
-    k, candidates, exclude, filter, diversity, ranker, alpha, weights, seed
-        As for `recommend`.
-
-    Returns
-    -------
-    list of Recommendations
-        One per history.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> tops = cg.recommend_many(cg.toys.library(), [["music"], ["moon"], []], k=1, ranker="pagerank")
-    >>> [(top[0][0], top.skipped) for top in tops]
-    [('mathematics', []), ('philosophy', ['moon']), ('philosophy', [])]
-    """
-    return Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed).recommend_many(
-        histories,
-        k,
-        candidates=candidates,
-        exclude=exclude,
-        filter=filter,
-        unknown=unknown,
-        diversity=diversity,
-        progress=progress,
+        history, k, candidates=candidates, exclude=exclude, filter=filter, unknown=unknown, diversity=diversity
     )
 
 

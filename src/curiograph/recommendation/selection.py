@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from itertools import islice
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +17,14 @@ from curiograph.errors import SettingError
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.messages import quote_value
-from curiograph.validation import check_choice, is_number
+from curiograph.validation import is_number
 
 Unknown = Literal["error", "skip"]
 """What to do with labels of a history that the graph does not have."""
 Filter: TypeAlias = Callable[[Any], bool] | Iterable[Hashable] | None
 """A function of a label that returns whether it may be recommended, or the labels that may be."""
 
-_POOL = 10
-"""The best candidates, so many times the number of recommendations, from which a diverse list is selected."""
-_FIRST_CHECKED = 64  # candidates that a filter function checks first; then four times as many, and so on
-_NOBODY = History(np.empty(0, np.int32), -1)
-"""The history of a user who has visited nothing."""
+_POOL = 10  # a diverse list is selected from so many times as many of the best candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +50,17 @@ class Selection:
         """
         if not is_number(diversity) or not 0 <= diversity <= 1:
             raise SettingError(f"diversity is {quote_value(diversity)}; give a number from 0 to 1.")
-        accept = filter if callable(filter) else None
-        allowed = None if filter is None or accept else _find_labels(reader, "filter", filter, ", or a function of one")
-        return cls(
-            excluded=_find_labels(reader, "exclude", exclude),
-            allowed=allowed,
-            accept=accept,
-            diversity=float(diversity),
-        )
+
+        def find_labels(name: str, labels: Any) -> Int32:
+            if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+                raise SettingError(f"{name} is {quote_value(labels)}; give a list of labels.")
+            values = labels.tolist() if isinstance(labels, np.ndarray) else labels
+            return np.asarray(sorted({reader.find(label) for label in values} - {None}), np.int32)  # type: ignore
+
+        excluded = find_labels("exclude", exclude)
+        if filter is None or callable(filter):
+            return cls(excluded, None, filter, float(diversity))
+        return cls(excluded, find_labels("filter", filter), None, float(diversity))
 
     def select(self, graph: Graph, nodes: Int32, scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
         """Return the indices of the recommended ones of some candidates, best first.
@@ -78,52 +78,20 @@ class Selection:
         if self.accept is None:
             best = select_top(scores, offered, size)
         else:
-            best = _select_accepted(graph, nodes, scores, offered, size, self.accept)
+            ordered = select_top(scores, offered, len(nodes)).tolist()
+            accepted = (i for i in ordered if self.accept(graph.label(int(nodes[i]))))
+            best = np.fromiter(islice(accepted, size), np.int64)
         if not self.diversity or len(best) < 2:
             return best[:k]
         relevance = scores[best] - scores[best].min()
         relevance /= max(relevance.max(), 1e-300)
-        skeleton = graph.skeleton
-        order: Int64 = kernels.diversity.select_diverse(
-            skeleton.indptr, skeleton.indices, nodes[best], relevance, self.diversity, k
-        )
+        indptr, indices = graph.skeleton.indptr, graph.skeleton.indices
+        order = kernels.diversity.select_diverse(indptr, indices, nodes[best], relevance, self.diversity, k)
         return np.asarray(best[order])
 
 
 EVERYTHING = Selection()
 """The selection of the best scores."""
-
-
-def _find_labels(reader: LabelReader, name: str, labels: Any, alternative: str = "") -> Int32:
-    """Return the sorted positions of those labels that the graph has."""
-    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
-        raise SettingError(f"{name} is {quote_value(labels)}; give a list of labels{alternative}.")
-    values = labels.tolist() if isinstance(labels, np.ndarray) else labels
-    found = {reader.find(label) for label in values} - {None}
-    return np.asarray(sorted(found), np.int32)  # type: ignore[type-var]
-
-
-def _select_accepted(
-    graph: Graph,
-    nodes: Int32,
-    scores: Float64,
-    offered: NDArray[np.bool_],
-    count: int,
-    accept: Callable[[Any], bool],
-) -> Int64:
-    """Return the indices of the best candidates that a function accepts; it is called for the best ones first."""
-    accepted: list[int] = []
-    checked, size = 0, max(_FIRST_CHECKED, 4 * count)
-    while True:
-        best = select_top(scores, offered, size)
-        for i in best[checked:].tolist():
-            if accept(graph.label(int(nodes[i]))):
-                accepted.append(i)
-                if len(accepted) == count:
-                    return np.asarray(accepted, np.int64)
-        if len(best) < size:
-            return np.asarray(accepted, np.int64)
-        checked, size = size, 4 * size
 
 
 def select_top(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
@@ -139,15 +107,6 @@ def select_top(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
     return indices[np.argsort(-scores[indices], kind="stable")][:k]
 
 
-# ---- histories ------------------------------------------------------------------------------------------------------
-
-
-def check_unknown(unknown: Any) -> Unknown:
-    """Return what to do with unknown labels; raise UnknownNameError for anything else."""
-    choice: Unknown = check_choice("unknown", unknown, get_args(Unknown))
-    return choice
-
-
 def read_history(reader: LabelReader, history: Any, unknown: Unknown) -> tuple[History, list[Hashable]]:
     """Return the history that labels describe, and those labels that the graph does not have, if they are skipped.
 
@@ -157,12 +116,10 @@ def read_history(reader: LabelReader, history: Any, unknown: Unknown) -> tuple[H
     ([1, 2], ['moon'])
     """
     labels = getattr(history, "nodes", history)
-    if not isinstance(labels, (str, bytes)) and hasattr(labels, "__len__") and len(labels) == 0:
-        return _NOBODY, []
-    values = list_labels("the history", labels)
-    if unknown == "error":
-        return History.from_visits([reader.position(value) for value in values]), []
-    positions = [reader.find(value) for value in values]
+    is_empty = not isinstance(labels, (str, bytes)) and hasattr(labels, "__len__") and len(labels) == 0
+    values = [] if is_empty else list_labels("the history", labels)
+    find = reader.position if unknown == "error" else reader.find
+    positions = [find(value) for value in values]
     visits = [position for position in positions if position is not None]
     skipped = [value for value, position in zip(values, positions, strict=True) if position is None]
-    return History.from_visits(visits) if visits else _NOBODY, skipped
+    return History.from_visits(visits) if visits else History(np.empty(0, np.int32), -1), skipped

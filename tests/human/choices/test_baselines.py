@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,9 +11,10 @@ import curiograph as cg
 from curiograph.errors import RankerError, SettingError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import grid, library
-from curiograph.human.choices.baselines import BASELINES, Degree, ItemKnn, Markov, Popularity, RP3beta
-from curiograph.human.data import incidence as incidence_module
+from curiograph.human.choices.baselines import BASELINES, Degree, RP3beta
 from curiograph.human.trajectories import Trajectories
+from curiograph.recommendation import incidence as incidence_module
+from curiograph.recommendation.count_rankers import ItemKnn, Markov, Popularity
 
 SIZE = 6
 RING = cg.Graph.from_edges([(i, (i + 1) % SIZE) for i in range(SIZE)])
@@ -54,21 +53,6 @@ def make_visit_matrix(walks):
     for row, walk in enumerate(walks):
         seen[row, walk] = 1
     return seen
-
-
-def list_steps(walks):
-    """Pairs of consecutive nodes that differ."""
-    return [(a, b) for walk in walks for a, b in pairwise(walk) if a != b]
-
-
-def keep_nearest(similar, most):
-    """The largest numbers of each row, off the diagonal."""
-    kept = np.zeros_like(similar)
-    for row in range(len(similar)):
-        others = [column for column in range(len(similar)) if column != row]
-        for column in sorted(others, key=lambda j: (-similar[row, j], j))[:most]:
-            kept[row, column] = similar[row, column]
-    return kept
 
 
 # ---- contract -------------------------------------------------------------------------------------------------------
@@ -120,35 +104,6 @@ def test_degree_is_in_degree():
     assert score_all_nodes(Degree(), RING, [[0]]).tolist() == [RING.degrees.tolist()]
 
 
-@given(some_walks, some_histories)
-def test_popularity_counts_steps(walks, histories):
-    expected = np.zeros(SIZE)
-    for _, node in list_steps(walks):
-        expected[node] += 1
-    found = score_all_nodes(Popularity.from_walks(RING, make_walks(RING, walks)), RING, histories)
-    assert np.array_equal(found, np.tile(expected, (len(histories), 1)))
-
-
-@given(some_walks, some_histories, st.sampled_from([0.5, 1, 20]))
-def test_markov_matches_its_formula(walks, histories, k):
-    taken = list_steps(walks)
-    found = score_all_nodes(Markov.from_walks(RING, make_walks(RING, walks), k), RING, histories)
-    for row, history in enumerate(histories):
-        leaving = [b for a, b in taken if a == history[-1]]
-        for node in range(SIZE):
-            share = sum(b == node for _, b in taken) / max(len(taken), 1)
-            assert found[row, node] == pytest.approx((leaving.count(node) + k * share) / (len(leaving) + k))
-
-
-@given(some_walks, some_histories, st.integers(1, SIZE))
-def test_item_knn_matches_dense_matrices(walks, histories, neighbors):
-    seen = make_visit_matrix(walks)
-    length = np.sqrt(np.maximum(seen.sum(axis=0), 1))
-    similar = keep_nearest((seen.T @ seen) / (length[:, None] * length), neighbors)
-    found = score_all_nodes(ItemKnn.from_walks(RING, make_walks(RING, walks), neighbors), RING, histories)
-    np.testing.assert_allclose(found, [similar[history].sum(axis=0) for history in histories], atol=1e-12)
-
-
 @given(some_walks, some_histories, st.sampled_from([0, 0.6, 1.5]))
 def test_rp3beta_matches_dense_matrices(walks, histories, beta):
     seen = make_visit_matrix(walks)
@@ -168,9 +123,6 @@ def test_rp3beta_keeps_the_nearest_nodes():
 @pytest.mark.parametrize(
     ("kind", "settings", "message"),
     [
-        (Markov, {"k": 0}, "k is 0"),
-        (Markov, {"k": float("nan")}, "k is nan"),
-        (ItemKnn, {"neighbors": 0}, "neighbors is 0"),
         (RP3beta, {"neighbors": 2.5}, "neighbors is 2.5"),
         (RP3beta, {"beta": -1}, "beta is -1"),
         (RP3beta, {"beta": "much"}, "beta is 'much'"),

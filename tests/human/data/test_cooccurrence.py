@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.graph.labels import RangeLabels
-from curiograph.human.data import incidence as incidence_module
 from curiograph.human.data.cooccurrence import cooccurrence_graph, core
 from curiograph.human.trajectories import Trajectories
+from curiograph.recommendation import incidence as incidence_module
 
 ITEMS = 7
 USERS = 9

@@ -15,9 +15,9 @@ from curiograph.errors import SettingError, WalkError
 from curiograph.human.data import item_neighbors
 from curiograph.human.data.cooccurrence import cooccurrence_graph
 from curiograph.human.data.coverage import measure_graph_coverage
-from curiograph.human.data.incidence import build_incidence
 from curiograph.human.data.trajectory_file import read_trajectories
 from curiograph.human.trajectories import Trajectories
+from curiograph.recommendation.incidence import build_incidence
 from oracles import nearest_items
 from support import people
 

@@ -12,11 +12,11 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
-from curiograph.human.data.incidence import build_incidence, keep_nearest, multiply_blocks
 from curiograph.human.data.item_neighbors import Similarity, build_knn_graph
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.progress import Progress, no_progress
+from curiograph.recommendation.incidence import build_incidence, keep_nearest, multiply_blocks
 from curiograph.validation import check_choice, check_integer, is_number
 
 Keep = Literal["knn", "highest", "nearest"]

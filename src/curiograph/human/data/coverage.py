@@ -9,8 +9,8 @@ import numpy as np
 
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.label_reader import LabelReader
-from curiograph.human.data.incidence import build_incidence
 from curiograph.human.trajectories import Trajectories
+from curiograph.recommendation.incidence import build_incidence
 from curiograph.validation import check_integer
 
 

@@ -23,10 +23,10 @@ from curiograph.exploration.mdp import Candidates
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
-from curiograph.human.data.incidence import gather_product
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
+from curiograph.recommendation.incidence import gather_product
 from curiograph.rewards.registry import as_reward
 from curiograph.validation import check_integer
 

@@ -9,7 +9,8 @@ from typing import Any
 from nicegui import ui
 
 from curiograph.recommendation.reasons import Reason
-from curiograph.recommendation.recommender import Recommendations, compute_ranks
+from curiograph.recommendation.recommended import Recommendations
+from curiograph.recommendation.recommender import compute_ranks
 from curiograph.service.labels import encode_label
 from curiograph.service.page.walk_session import MAX_COMPARED, WalkSession
 from curiograph.service.page.words import (

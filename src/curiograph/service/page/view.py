@@ -17,7 +17,8 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from curiograph.errors import CuriographError
 from curiograph.recommendation.ranker import CandidateSet
-from curiograph.recommendation.recommender import Recommendations, Recommender
+from curiograph.recommendation.recommended import Recommendations
+from curiograph.recommendation.recommender import Recommender
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.errors import BusyError
 from curiograph.service.labels import JsonLabel, search_labels

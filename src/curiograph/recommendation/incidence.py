@@ -9,11 +9,12 @@ import numpy as np
 
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Candidates
-from curiograph.human.trajectories import Trajectories
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
     import scipy.sparse
+
+    from curiograph.human.trajectories import Trajectories
 
 _ENTRIES = 2**22  # of a block; does not change the results
 
@@ -23,7 +24,8 @@ def build_incidence(walks: Trajectories, groups: Int64) -> scipy.sparse.csr_arra
 
     `groups` holds one number per walk, such as its user; rows are in the order of the distinct numbers.
 
-    >>> walks = Trajectories.from_walks([["a", "b", "a"], ["c"]], users=["ann", "ann"])
+    >>> import curiograph as cg
+    >>> walks = cg.human.Trajectories.from_walks([["a", "b", "a"], ["c"]], users=["ann", "ann"])
     >>> build_incidence(walks, walks.users).toarray().tolist()
     [[1, 1, 1]]
     """
@@ -31,7 +33,7 @@ def build_incidence(walks: Trajectories, groups: Int64) -> scipy.sparse.csr_arra
 
     size = len(walks.names)
     known, group = np.unique(groups, return_inverse=True)
-    keys = np.unique(np.repeat(group, walks.lengths) * size + walks.nodes)
+    keys = np.unique(np.repeat(group, np.diff(walks.offsets)) * size + walks.nodes)
     rows, columns = np.divmod(keys, max(size, 1))
     return scipy.sparse.csr_array((np.ones(len(keys), np.int32), (rows, columns)), shape=(len(known), size))
 
@@ -62,9 +64,7 @@ def keep_nearest(blocks: Iterable[tuple[int, Float64]], size: int, neighbors: in
     """
     import scipy.sparse
 
-    count = min(
-        check_integer("neighbors", neighbors, 1, "give the maximum number of neighbors of a node, 1 or more"), size
-    )
+    count = min(check_integer("neighbors", neighbors, 1, "give the most neighbors of a node, 1 or more"), size)
     kept = [scipy.sparse.csr_array((0, size))]
     for first, rows in blocks:
         rows[np.arange(len(rows)), first + np.arange(len(rows))] = 0

@@ -1,0 +1,359 @@
+"""`evaluate_recommenders`: compare rankers on held-out events of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+from curiograph.arrays import Float64, Int32
+from curiograph.errors import SettingError, WalkError
+from curiograph.graph.graph import Graph, as_graph
+from curiograph.graph.label_reader import LabelReader
+from curiograph.messages import quote_value
+from curiograph.progress import Progress, no_progress
+from curiograph.recommendation.count_rankers import FITTED_RANKERS, fit_ranker
+from curiograph.recommendation.curious_ranker import CuriousRanker
+from curiograph.recommendation.incidence import build_incidence
+from curiograph.recommendation.log_split import LogSplit, SplitKind, split_log
+from curiograph.recommendation.ranker import Ranker, find_candidates, score_candidates
+from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, as_ranker
+from curiograph.results import Table, to_plain
+from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
+from curiograph.validation import check_choice, check_integer, check_seed
+
+if TYPE_CHECKING:
+    from curiograph.human.trajectories import Trajectories
+
+METHODS = (*FITTED_RANKERS, "pagerank", "igt+cpt", "mixture")
+"""Names of the rankers that are compared by default."""
+USER_MEASURES = ("hit", "recall", "ndcg", "novelty", "serendipity", "diversity")
+"""Measures at k that are means over users."""
+
+_BATCH_SCORES = 2**22  # users times items that are scored together; bounds the memory
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecommenderEvaluation(Table):
+    """Measures of several rankers on the same held-out events: one row per method."""
+
+    split: str
+    """How the log was split: time, user or last."""
+    facts: dict[str, Any]
+    """Sizes of the split, and the graph."""
+    estimates: dict[str, dict[str, Estimate]]
+    """Value and 95 % interval by method and measure, such as `ndcg@10`."""
+    samples: dict[str, dict[str, Float64]]
+    """Bootstrap samples by method and measure; sample i of all methods is of the same users."""
+    skipped_methods: dict[str, str]
+    """Why a method was left out, by its name."""
+
+    def __repr__(self) -> str:
+        size = f"{self.facts['test_users']:,} users, {self.facts['items']:,} items"
+        return f"RecommenderEvaluation({self.split} split, {size}, {', '.join(self.estimates)})"
+
+    def columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {"method": list(self.estimates)}
+        for measure in next(iter(self.estimates.values())):
+            for suffix, part in (("", "value"), ("_low", "low"), ("_high", "high")):
+                columns[measure + suffix] = [getattr(each[measure], part) for each in self.estimates.values()]
+        return columns
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**to_plain(self.facts), "skipped_methods": self.skipped_methods, **super().to_dict()}
+
+    def difference(self, method: str, other: str, measure: str) -> Estimate:
+        """Return the difference of two methods in a measure, with the interval over the same resampled users."""
+        value = self.estimates[method][measure].value - self.estimates[other][measure].value
+        return _estimate(value, self.samples[method][measure] - self.samples[other][measure])
+
+
+def evaluate_recommenders(
+    walks: Trajectories,
+    split: SplitKind = "time",
+    *,
+    methods: Sequence[Any] = METHODS,
+    ks: Sequence[int] = (5, 10, 20),
+    graph: Graph | Callable[[Trajectories], Graph] | None = None,
+    test: float | None = None,
+    item_users: int = 5,
+    max_users: int | None = None,
+    walkers: int = 256,
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> RecommenderEvaluation:
+    """Compare rankers on held-out events: accuracy, novelty, diversity and coverage, with intervals over users.
+
+    Everything is fitted to training events alone. Every method ranks all items of the catalog that are not in the
+    history of the user. Items with equal scores are in order of popularity.
+
+    Parameters
+    ----------
+    walks : Trajectories
+        Events of users.
+    split : {"time", "user", "last"}
+        "time": all events after one point in time are test events, and nothing after it is used for training. "user":
+        all events of some users are held out; the last fifth of the distinct items of each are the test items, the
+        events before are the history. "last": the last new item of every user is the test item, and all events before
+        it are training events.
+    methods : sequence
+        Names of methods, rankers, or classes with `from_walks(graph, walks)` that return a ranker.
+    ks : sequence of int
+        Lengths of the lists.
+    graph : Graph or callable, optional
+        Graph of the items for PageRank and curious walkers, or a function of the training walks that returns one, such
+        as `cg.human.cooccurrence_graph`. Without links, methods that need them are left out.
+    test : float, optional
+        Share of the events ("time") or of the users ("user") to test on. Default: 0.2. Not for "last".
+    item_users : int
+        Minimum number of training users of an item of the catalog.
+    max_users : int, optional
+        Maximum number of test users, drawn at random; the training events stay the same.
+    walkers : int
+        Number of curious walkers from each node of a history.
+    seed : int
+        Random seed of test users, ties, walkers and resampling.
+    progress : callable
+        Called with a message and the completed share.
+
+    Returns
+    -------
+    RecommenderEvaluation
+        A table with one row per method, with `.estimates` and `.difference(method, other, measure)`.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> lists = [["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"], ["d", "c", "b"]] * 3
+    >>> walks = cg.human.Trajectories.from_walks(lists)
+    >>> found = cg.evaluate_recommenders(walks, "last", methods=["popularity", "item-knn"], ks=[1, 2], item_users=1)
+    >>> found
+    RecommenderEvaluation(last split, 12 users, 4 items, popularity, item-knn)
+    >>> found.estimates["popularity"]["hit@2"].value
+    1.0
+    """
+    if not hasattr(walks, "offsets"):
+        raise SettingError(f"the walks are {quote_value(walks)}; give Trajectories.")
+    if isinstance(ks, (str, bytes)) or not len(ks):
+        raise SettingError(f"ks is {quote_value(ks)}; give a list of lengths such as [5, 10].")
+    lengths = sorted({check_integer("k", k, 1, "give lengths of lists of 1 or more") for k in ks})
+    check_integer("walkers", walkers, 1, "give the number of walkers, 1 or more")
+    named = _name_methods(methods)
+    found = split_log(walks, split, test=test, item_users=item_users, max_users=max_users, seed=check_seed(seed))
+    catalog = Catalog.from_split(found, seed)
+    no_items = np.empty(0, np.int64)
+    items, no_links = Graph.from_arrays(no_items, no_items, names=found.train.names), "it needs links; give a graph."
+    if graph is not None and not named.keys() <= set(FITTED_RANKERS):
+        try:
+            items = _link_catalog(items, graph(found.train) if callable(graph) else as_graph(graph))
+        except WalkError as error:
+            if not callable(graph):
+                raise
+            no_links = str(error)
+    curious = {
+        reward: CuriousRanker("greedy", reward, walks=walkers, seed=seed, name=reward) for reward in ("igt", "cpt")
+    }
+    linked = {
+        "pagerank": PageRankRanker(),
+        "igt+cpt": MixtureRanker(curious, name="igt+cpt"),
+        "mixture": MixtureRanker({"pagerank": PageRankRanker(), **curious}),
+    }
+    estimates, samples, skipped = {}, {}, {}
+    for number, (name, method) in enumerate(named.items()):
+        progress(f"fitting and ranking: {name}", number / len(named))
+        try:
+            if isinstance(method, str):
+                ranker = linked[name] if name in linked else fit_ranker(name, items, found.train)
+            else:
+                is_fitted = isinstance(method, type) and hasattr(method, "from_walks")
+                ranker = as_ranker(method.from_walks(items, found.train) if is_fitted else method)
+        except SettingError as error:  # such as too many items for EASE: one method does not end the comparison
+            skipped[name] = str(error)
+            continue
+        if items.num_edges == 0 and any(part.zero_is_unreached for part in ranker.parts().values()):
+            skipped[name] = no_links
+            continue
+        estimates[name], samples[name] = _measure_ranker(ranker, items, found, catalog, lengths, seed)
+    if not estimates:
+        raise SettingError(f"no method is left to compare: {' '.join(dict.fromkeys(skipped.values()))}")
+    has_links = items.num_edges > 0
+    facts = found.facts | {
+        "graph": repr(items) if has_links else None,
+        "items_with_links": int(np.count_nonzero(items.degrees)) if has_links else None,
+    }
+    return RecommenderEvaluation(split, facts, estimates, samples, skipped)
+
+
+def _name_methods(methods: Any) -> dict[str, Any]:
+    if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
+        raise SettingError(f"methods is {quote_value(methods)}; give a list of names such as {', '.join(METHODS)}.")
+    named: dict[str, Any] = {}
+    for method in methods:
+        name = method if isinstance(method, str) else getattr(method, "name", getattr(method, "__name__", None))
+        if isinstance(method, str):
+            check_choice("a method", method, METHODS)
+        if named.setdefault(str(name), method) is not method:
+            raise SettingError(f"two methods are named {name!r}; give them different names (name=).")
+    return named
+
+
+def _link_catalog(catalog: Graph, graph: Graph) -> Graph:
+    """Return the catalog with the links of a graph, whose labels are matched as by `LabelReader`."""
+    reader = LabelReader(catalog)
+    places = [reader.find(label) for label in graph.labels]
+    found = np.array([-1 if place is None else place for place in places])
+    source = found[np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))]
+    target = found[graph.indices]
+    inside = (source >= 0) & (target >= 0)
+    if not graph.directed:
+        inside &= source < target
+    if not inside.any():
+        raise WalkError("the graph links no two items of the catalog; give a graph with the items of the log.")
+    weights = None if graph.weights is None else graph.weights[inside]
+    return Graph.from_arrays(source[inside], target[inside], weights, directed=graph.directed, names=catalog.names)
+
+
+# ---- measures -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Catalog:
+    """What the measures need to know of the training events."""
+
+    popular: Int32
+    """All items, those with most training users first; items with equally many are in random order."""
+    information: Float64
+    """Self-information of each item in bits: -log2 of the share of training users who visited it."""
+    vectors: Any
+    """Items x training users, a scipy csr_array with rows of length 1: products are cosine similarities."""
+
+    @classmethod
+    def from_split(cls, split: LogSplit, seed: int = 0) -> Catalog:
+        """Count the training users of every item."""
+        visitors = build_incidence(split.train, split.train.users)
+        counts = np.asarray(visitors.sum(axis=0)).ravel()
+        order = np.random.default_rng([seed, 2]).permutation(len(counts))
+        return cls(
+            popular=order[np.argsort(-counts[order], kind="stable")].astype(np.int32),
+            information=-np.log2(counts / visitors.shape[0]),
+            vectors=visitors.T.multiply(1 / np.sqrt(counts)[:, None]).tocsr(),
+        )
+
+
+def rank_items(ranker: Ranker, graph: Graph, split: LogSplit, catalog: Catalog, k: int) -> tuple[Int32, Int32, Float64]:
+    """Rank all unvisited items for every test user; items of equal score are in order of popularity.
+
+    Returns
+    -------
+    top, popular : ndarray
+        Users x k: the best items by the ranker, and by popularity; -1 if the catalog has fewer.
+    reciprocal : ndarray
+        Reciprocal rank of the best-ranked target of every user.
+    """
+    histories, size = split.histories, len(catalog.popular)
+    top, popular = (np.full((len(histories), k), -1, np.int32) for _ in range(2))
+    reciprocal = np.zeros(len(histories))
+    by_item, together = np.empty(size), max(1, _BATCH_SCORES // size)
+    for first in range(0, len(histories), together):
+        batch = histories[first : first + together]
+        candidates = find_candidates(graph, batch, "all")
+        scores = score_candidates(ranker, graph, batch, candidates)
+        for user, history in enumerate(batch, start=first):
+            own = slice(*candidates.offsets[user - first : user - first + 2])
+            by_item[candidates.nodes[own]] = scores[own]
+            unseen = catalog.popular[~np.isin(catalog.popular, history)]
+            order = unseen[np.argsort(-by_item[unseen], kind="stable")]
+            count = min(k, len(order))
+            top[user, :count], popular[user, :count] = order[:count], unseen[:count]
+            reciprocal[user] = 1 / (1 + np.argmax(np.isin(order, split.targets[user])))
+    return top, popular, reciprocal
+
+
+def measure_users(top: Int32, popular: Int32, targets: Sequence[Int32], catalog: Catalog) -> Float64:
+    """Return users x `USER_MEASURES` of lists of k items; `popular` are the k most popular unvisited items."""
+    k, listed = top.shape[1], top >= 0
+    relevant = np.stack([np.isin(row, target) for row, target in zip(top, targets, strict=True)]) & listed
+    expected = np.stack([np.isin(row, items) for row, items in zip(top, popular, strict=True)])
+    counts = np.array([len(target) for target in targets])
+    gains = 1 / np.log2(np.arange(2, k + 2))
+    lengths = listed.sum(axis=1)
+    # the similarities of all pairs of a list add up to half of |sum of the vectors|^2 - the number of items
+    total = np.asarray((count_items(top, len(catalog.popular)) @ catalog.vectors).power(2).sum(axis=1)).ravel()
+    pairs = lengths * (lengths - 1.0)
+    diversity = np.divide(pairs - (total - lengths), pairs, out=np.full(len(top), np.nan), where=pairs > 0)
+    return np.column_stack(
+        [
+            relevant.any(axis=1),
+            relevant.sum(axis=1) / counts,
+            relevant @ gains / np.cumsum(gains)[np.minimum(counts, k) - 1],
+            np.where(listed, catalog.information[top], 0).sum(axis=1) / np.maximum(lengths, 1),
+            (relevant & ~expected).sum(axis=1) / k,
+            diversity,
+        ]
+    )
+
+
+def count_items(top: Int32, num_items: int) -> Any:
+    """Return users x items, a scipy csr_array with ones for the listed items."""
+    rows, columns = np.nonzero(top >= 0)
+    return scipy.sparse.csr_array((np.ones(len(rows)), (rows, top[rows, columns])), shape=(len(top), num_items))
+
+
+def measure_coverage(counts: Float64) -> Float64:
+    """Return the share of items with a count above zero in each row."""
+    return np.asarray(np.count_nonzero(counts, axis=-1) / counts.shape[-1])
+
+
+def measure_gini(counts: Float64) -> Float64:
+    """Return the Gini coefficient of each row: 0 if all items are recommended equally often, near 1 if one is.
+
+    >>> measure_gini(np.array([[1.0, 1.0], [0.0, 4.0]])).tolist()
+    [0.0, 0.5]
+    """
+    ordered, size = np.sort(counts, axis=-1), counts.shape[-1]
+    return np.asarray((2 * np.arange(1, size + 1) - size - 1) @ ordered.T / (size * ordered.sum(axis=-1)))
+
+
+def _measure_ranker(
+    ranker: Ranker, graph: Graph, split: LogSplit, catalog: Catalog, ks: Sequence[int], seed: int
+) -> tuple[dict[str, Estimate], dict[str, Float64]]:
+    """Return the estimates and bootstrap samples of all measures; the same seed draws the same users."""
+    top, popular, reciprocal = rank_items(ranker, graph, split, catalog, max(ks))
+    estimates: dict[str, Estimate] = {}
+    samples: dict[str, Float64] = {}
+    for k in ks:
+        values = measure_users(top[:, :k], popular[:, :k], split.targets, catalog)
+        names = [f"{measure}@{k}" for measure in USER_MEASURES]
+        if k == ks[0]:
+            values, names = np.column_stack([reciprocal, values]), ["mrr", *names]
+        counts = count_items(top[:, :k], len(catalog.popular))
+        known = ~np.isnan(values)
+        means, covered, ginis = [], [], []
+        for times in draw_weights(len(values), seed):
+            with np.errstate(invalid="ignore"):
+                means.append(times @ np.where(known, values, 0) / (times @ known))
+            for block in np.array_split(times, max(1, times.shape[0] * counts.shape[1] // _BATCH_SCORES)):
+                drawn = np.asarray(block @ counts)
+                covered.append(measure_coverage(drawn))
+                ginis.append(measure_gini(drawn))
+        for name, own, drawn_means in zip(names, values.T, np.concatenate(means).T, strict=True):
+            mean = float(np.mean(own[~np.isnan(own)])) if not np.isnan(own).all() else float("nan")
+            estimates[name], samples[name] = _estimate(mean, drawn_means), drawn_means
+        total = np.asarray(counts.sum(axis=0)).ravel()
+        for name, measure, blocks in (("coverage", measure_coverage, covered), ("gini", measure_gini, ginis)):
+            value, listed = float(measure(total)), np.concatenate(blocks)
+            # of users drawn with replacement fewer are distinct and cover fewer items, so only deviations count
+            samples[f"{name}@{k}"] = listed - listed.mean() + value
+            estimates[f"{name}@{k}"] = _estimate(value, np.clip(samples[f"{name}@{k}"], 0, 1))
+    return estimates, samples
+
+
+def _estimate(value: float, samples: Float64) -> Estimate:
+    """Return an estimate with its interval from bootstrap samples."""
+    if np.isnan(samples).any():
+        return Estimate(value, float("nan"), float("nan"))
+    low, high = np.percentile(samples, INTERVAL_PERCENTILES).tolist()
+    return Estimate(value, min(low, value), max(high, value))

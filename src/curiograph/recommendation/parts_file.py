@@ -1,0 +1,153 @@
+"""Prepared parts of curious rankers: compute those of many nodes, write them to a file, and read them back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph.errors import FileFormatError
+from curiograph.files import PathLike, as_path, check_file
+from curiograph.graph.graph import Graph
+from curiograph.messages import quote_value
+from curiograph.parallel import Engine
+from curiograph.parallel.fingerprint import hash_values
+from curiograph.progress import Progress
+from curiograph.recommendation.curious_ranker import CuriousRanker, Part
+from curiograph.tensors import write_tensors
+
+Arrays = dict[str, NDArray[Any]]
+
+_VERSION = 3  # of the computation and of the file
+_TASK_NODES = 16  # prepared in one task; a stopped preparation loses at most the tasks that are running
+_DTYPES = {
+    "starts": np.int32,
+    "totals": np.float64,
+    "offsets": np.int64,
+    "nodes": np.int32,
+    "visits": np.float32,
+    "errors": np.float32,
+}
+_HEADER_KEY = "curiograph parts"  # the only entry of the header, since the order of several would vary
+_FIX = "give the name of a new file, and the parts will be computed"
+
+
+def prepare_parts(
+    graph: Graph, rankers: Mapping[str, CuriousRanker], nodes: Sequence[int], engine: Engine, progress: Progress
+) -> None:
+    """Compute the parts of some positions, which an engine with a run folder resumes."""
+    tasks = [list(nodes[first : first + _TASK_NODES]) for first in range(0, len(nodes), _TASK_NODES)]
+    threads = None if engine.backend == "local" and engine.workers == 1 else 1  # of each process
+    settings = {name: replace(ranker, kept={}, workers=threads or ranker.workers) for name, ranker in rankers.items()}
+    results = engine.map(
+        _compute_task,
+        (graph, settings),
+        tasks,
+        name="prepare",
+        key=[{name: ranker.describe(graph) for name, ranker in rankers.items()}] if engine.run else [],
+        unit="nodes",
+        sizes=[len(task) for task in tasks],
+        progress=progress,
+    )
+    for result in results:
+        for name, ranker in rankers.items():
+            parts = _unpack_parts({kind: result[f"{name}.{kind}"] for kind in _DTYPES})
+            ranker.kept.setdefault(graph, {}).update(parts)
+
+
+def _compute_task(shared: tuple[Graph, Mapping[str, CuriousRanker]], nodes: list[int]) -> Arrays:
+    """Task function: the parts of some positions for every ranker, as arrays."""
+    graph, rankers = shared
+    return {
+        f"{name}.{kind}": array
+        for name, ranker in rankers.items()
+        for kind, array in _pack_parts(dict(zip(nodes, ranker.compute_parts(graph, nodes), strict=True))).items()
+    }
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+def save_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker]) -> None:
+    """Write the parts of a graph to a .safetensors file; those of other rankers on this graph that it holds stay."""
+    descriptions = {name: ranker.describe(graph) for name, ranker in rankers.items()}
+    arrays = {name: _pack_parts(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
+    same_graph = next(iter(descriptions.values()))["graph"]
+    if as_path(path).exists():
+        for name, (description, group) in _read_file(check_file(path)).items():
+            if name not in rankers and description["graph"] == same_graph:
+                descriptions[name], arrays[name] = description, group
+    flat = {f"{name}.{kind}": array for name, group in arrays.items() for kind, array in group.items()}
+    header = {"version": _VERSION, "checksum": _hash_arrays(flat), "rankers": descriptions}
+    write_tensors(path, flat, {_HEADER_KEY: json.dumps(header, sort_keys=True)})
+
+
+def load_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker]) -> None:
+    """Load the parts of a graph into the rankers; raise FileFormatError, and load nothing, if any of them is wrong."""
+    path = check_file(path)
+    groups = {name: group for name, group in _read_file(path).items() if name in rankers}
+    if not groups:
+        raise FileFormatError(f"{path}: holds no parts for {', '.join(rankers)}; {_FIX}.")
+    for name, (description, _) in groups.items():
+        for entry, value in rankers[name].describe(graph).items():
+            if description[entry] != value:
+                found = quote_value(description[entry])
+                raise FileFormatError(f"{path}: its parts for {name!r} are of {entry} {found}, not {value!r}; {_FIX}.")
+    for name, (_, arrays) in groups.items():
+        rankers[name].kept.setdefault(graph, {}).update(_unpack_parts(arrays))
+
+
+def _read_file(path: Path) -> dict[str, tuple[dict[str, Any], Arrays]]:
+    """Return the description and the arrays of every ranker in a file; the arrays are mapped into memory."""
+    try:
+        content = np.asarray(np.memmap(path, np.uint8, "r"))
+        start = 8 + int.from_bytes(content[:8].tobytes(), "little")  # the format: size of the header, header, arrays
+        places = json.loads(content[8:start].tobytes())
+        header = json.loads(places.pop("__metadata__")[_HEADER_KEY])
+        flat = {}
+        for name, place in places.items():
+            first, last = place["data_offsets"]
+            flat[name] = content[start + first : start + last].view(_DTYPES[name.rpartition(".")[2]])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise FileFormatError(f"{path}: is not a file of prepared parts of version {_VERSION}; {_FIX}.") from None
+    if header["version"] != _VERSION:
+        raise FileFormatError(f"{path}: is of version {header['version']}, not {_VERSION}; {_FIX}.")
+    if header["checksum"] != _hash_arrays(flat):
+        raise FileFormatError(f"{path}: is damaged, as its checksum is another; {_FIX}.")
+    return {
+        name: (description, {kind: flat[f"{name}.{kind}"] for kind in _DTYPES})
+        for name, description in header["rankers"].items()
+    }
+
+
+def _hash_arrays(flat: Arrays) -> str:
+    return hash_values(*(flat[name] for name in sorted(flat)))
+
+
+def _pack_parts(parts: Mapping[int, Part]) -> Arrays:
+    starts = sorted(parts)
+    ordered = [parts[v] for v in starts]
+    values = {
+        "starts": starts,
+        "totals": [part.total for part in ordered],
+        "offsets": np.cumsum([0, *(len(part.nodes) for part in ordered)]),
+        "nodes": np.concatenate([np.empty(0, np.int32), *(part.nodes for part in ordered)]),
+        "visits": np.concatenate([np.empty(0, np.float32), *(part.visits for part in ordered)]),
+        "errors": np.concatenate([np.empty(0, np.float32), *(part.errors for part in ordered)]),
+    }
+    return {kind: np.asarray(values[kind], dtype) for kind, dtype in _DTYPES.items()}
+
+
+def _unpack_parts(arrays: Arrays) -> dict[int, Part]:
+    starts, totals, offsets, nodes, visits, errors = (arrays[kind] for kind in _DTYPES)
+    bounds = pairwise(offsets.tolist())
+    return {
+        start: Part(nodes[a:b], visits[a:b], errors[a:b], total)
+        for start, total, (a, b) in zip(starts.tolist(), totals.tolist(), bounds, strict=True)
+    }

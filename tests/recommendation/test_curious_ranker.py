@@ -1,0 +1,132 @@
+"""Curious rankers: their parts, and how these are prepared."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.agents.heuristics import GreedyAgent
+
+
+def random_graph(num_nodes: int, num_links: int, seed: int) -> cg.Graph:
+    """Return a sparse random directed graph with a few dead ends."""
+    ends = np.random.default_rng(seed).integers(0, num_nodes, (num_links, 2))
+    edges = [tuple(pair) for pair in ends.tolist() if pair[0] != pair[1]]
+    return cg.Graph.from_edges(edges, nodes=range(num_nodes), directed=True)
+
+
+def assert_same_parts(one: cg.Recommender, other: cg.Recommender) -> None:
+    assert one.num_prepared == other.num_prepared > 0
+    for name, ranker in one.curious_rankers.items():
+        theirs = other.curious_rankers[name].kept[other.graph]
+        for v, part in ranker.kept[one.graph].items():
+            for kind in ("nodes", "visits", "errors"):
+                assert getattr(part, kind).tobytes() == getattr(theirs[v], kind).tobytes()
+            assert part.total == theirs[v].total
+
+
+def test_parts_do_not_depend_on_other_starts_or_workers():
+    g = random_graph(60, 240, 0)
+    one, threads, processes = (cg.Recommender(g) for _ in range(3))
+    one = one.replace_curious(lambda ranker: replace(ranker, workers=1))
+    for label in g.labels:
+        one.prepare([label], pagerank=False)
+    threads.prepare()
+    processes.prepare(pagerank=False, engine=cg.Engine("local", 2))
+    assert_same_parts(one, threads)
+    assert_same_parts(one, processes)
+
+
+def test_exact_parts_and_standard_errors_of_sampled_ones():
+    g = cg.toys.cycle(9)
+    top = cg.recommend(g, [0, 3], k=5, ranker=cg.CuriousRanker("greedy", "igt", steps=None))
+    exact = cg.curious_pagerank(g, "greedy", 0.85, [0, 3], reward="igt", exact=True)
+    assert top.stderr == [0.0] * 5
+    np.testing.assert_allclose([score for _, score in top], [exact.scores[label] for label, _ in top], rtol=1e-6)
+    large = cg.generate("er", nodes=60, seed=0)
+    exact = cg.curious_pagerank(large, "max-degree", 0.85, [0, 3], tolerance=0.003, max_walks=400_000)
+    z = []
+    for seed in range(12):
+        ranker = cg.CuriousRanker("max-degree", walks=200, steps=None, seed=seed)
+        drawn = cg.recommend(large, [0, 3], k=8, ranker=ranker)
+        assert min(drawn.stderr) > 0
+        z += [(score - exact.scores[label]) / error for (label, score), error in zip(drawn, drawn.stderr, strict=True)]
+    assert 0.6 < np.sqrt(np.mean(np.clip(z, -5, 5) ** 2)) < 2.2  # 3 degrees of freedom: 1.7 expected
+
+
+class SlowGreedy(GreedyAgent):
+    """The greedy agent by another type, which is simulated step by step in Python."""
+
+
+@pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+def test_kernel_of_few_steps_agrees_with_the_general_simulation(reward, fallback):
+    for g in (cg.generate("ba", nodes=80, seed=1), random_graph(40, 90, 2), cg.toys.library()):
+        for steps, walks in ((1, 256), (3, 64), (6, 16)):
+            settings = {"reward": reward, "steps": steps, "walks": walks, "fallback": fallback}
+            fast, slow = cg.CuriousRanker("greedy", **settings), cg.CuriousRanker(SlowGreedy(), **settings)
+            starts = [0, 7, g.num_nodes - 1]
+            for one, other in zip(fast.compute_parts(g, starts), slow.compute_parts(g, starts), strict=True):
+                np.testing.assert_array_equal(one.nodes, other.nodes)
+                np.testing.assert_allclose(one.visits, other.visits, rtol=1e-5)
+                np.testing.assert_allclose(one.errors, other.errors, rtol=1e-3, atol=1e-9)
+                assert one.total == pytest.approx(other.total, rel=1e-9)
+
+
+def test_prepared_nodes_alone_count_without_simulation():
+    g = cg.toys.library()
+    recommender = cg.Recommender(g)
+    recommender.prepare(["music"])
+    prepared = recommender.replace_curious(lambda ranker: replace(ranker, simulates=False))
+    assert prepared.recommend(["music"]) == recommender.recommend(["music"])
+    nobody = [label for label, _ in cg.recommend(g, ["logic"], ranker="pagerank")]
+    assert [label for label, _ in prepared.recommend(["logic"])] == nobody  # nothing is prepared: PageRank alone
+    both, one = g.positions(["logic", "music"]), g.positions(["music"])
+    candidates = cg.Candidates(np.array([0, 3]), np.setdiff1d(np.arange(12), both)[:3].astype(np.int32))
+    igt = prepared.curious_rankers["igt"]
+    assert np.array_equal(igt.scores(g, [both], candidates), igt.scores(g, [one], candidates))
+    assert recommender.num_prepared == 2
+
+
+def test_killed_preparation_resumes(tmp_path):
+    code = (
+        "import os, pathlib, signal, sys, curiograph as cg\n"
+        "def kill(message, share=None):\n"
+        "    if share and share > 0.4: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "engine = cg.Engine('local', 1, run=pathlib.Path(sys.argv[1]))\n"
+        "cg.Recommender(cg.generate('ws', nodes=100, seed=0)).prepare(engine=engine, progress=kill)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], env=os.environ, check=False)
+    assert done.returncode == -signal.SIGKILL
+    g = cg.generate("ws", nodes=100, seed=0)
+    resumed, full = cg.Recommender(g), cg.Recommender(g)
+    messages: list[str] = []
+    engine = cg.Engine("local", 1, run=tmp_path / "run")
+    resumed.prepare(engine=engine, progress=lambda message, share=None: messages.append(message))
+    assert "48 of 100 nodes" in messages[0]
+    full.prepare()
+    assert_same_parts(resumed, full)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"alpha": 1.0}, "alpha is 1.0"),
+        ({"p_g": 2}, "p_g is 2"),
+        ({"walks": 0}, "walks is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"fallback": "home"}, "'home'"),
+        ({"agent": "gready"}, "'gready'"),
+        ({"reward": "joy"}, "'joy'"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(cg.CuriographError, match=message):
+        cg.CuriousRanker(**settings)
