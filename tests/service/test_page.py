@@ -647,11 +647,11 @@ def test_star(browser: Any, small_server: tuple[str, Any]) -> None:
     visitor.expect_status(r"^2\. leaf")
     visitor.page.get_by_role("combobox", name="agent").click()
     visitor.page.get_by_role("option", name="Beam search").click()  # would take a long time
-    wait_until(lambda: 'curiograph_computations 1.0' in read_metrics(address))
+    wait_until(lambda: "curiograph_computations 1.0" in read_metrics(address))
     workers = set(server.children(recursive=True))
     assert visitor.problems == []
     visitor.context.close()
-    wait_until(lambda: 'curiograph_computations 0.0' in read_metrics(address))
+    wait_until(lambda: "curiograph_computations 0.0" in read_metrics(address))
     wait_until(lambda: len(workers & set(server.children(recursive=True))) < len(workers))  # stopped, not finished
 
 

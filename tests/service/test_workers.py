@@ -159,7 +159,8 @@ def test_number_of_computations_is_limited():
 def test_quick_requests_do_not_wait_for_long_ones():
     with open_client(requests=200) as api:
         service = api.app.state.service
-        work = [api.portal.start_task_soon(service.workers.run, time.sleep, 60) for _ in range((os.cpu_count() or 1) + 1)]
+        start, count = api.portal.start_task_soon, (os.cpu_count() or 1) + 1
+        work = [start(service.workers.run, time.sleep, 60) for _ in range(count)]
         wait_until(lambda: service.workers.num_unfinished == len(work))
         for path, body in (("look", {"walk": ["music"]}), ("measure", {"walk": ["music"]}), ("explore", {"steps": 5})):
             response = api.post(f"/api/v1/{path}", json={"graph": "toy:library", **body})
