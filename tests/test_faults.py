@@ -26,16 +26,6 @@ def may_mount() -> bool:
 MOUNTING = pytest.mark.skipif(not may_mount(), reason="needs unshare and the right to mount, as root has it")
 
 
-def child(code: str, *arguments: object, mount: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code; where there is a command that mounts, after it, in a mount namespace that nobody else sees."""
-    path = os.pathsep.join([str(SOURCES), str(Path(__file__).parent)])
-    mounted = ["unshare", "--mount", "sh", "-c", f'{mount} && exec "$@"', "sh"] if mount else []
-    return subprocess.run(
-        [*mounted, sys.executable, "-c", code, *map(str, arguments)],
-        capture_output=True, text=True, timeout=600, check=False, env=os.environ | {"PYTHONPATH": path} | environment,
-    )  # fmt: skip
-
-
 WRITERS = """
 import contextlib, io, os, sys
 from dataclasses import replace
@@ -112,6 +102,10 @@ print("all", len(works))
 
 @MOUNTING
 def test_full_disk_is_reported_and_the_old_file_kept(tmp_path):
-    done = child(WRITERS, tmp_path, mount=f"mount -t tmpfs -o size=64k tmpfs {tmp_path}")
+    path = os.pathsep.join([str(SOURCES), str(Path(__file__).parent)])
+    mount = f'mount -t tmpfs -o size=64k tmpfs {tmp_path} && exec "$@"'  # in a namespace that nobody else sees
+    command = ["unshare", "--mount", "sh", "-c", mount, "sh", sys.executable, "-c", WRITERS, str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=environment)
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout
     assert done.stdout == "all 11\n"

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import signal
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
 import curiograph as cg
 from curiograph.service.settings import ServiceSettings
 from curiograph.service.store import GraphStore
-from support.serving import get_error, open_client, start_server, wait_until
+from support.serving import get_error, open_client, wait_until
 
 OLD = [("a", "b"), ("b", "c"), ("c", "a")]
 NEW = [*OLD, ("a", "d")]
@@ -118,18 +115,3 @@ def test_reload_by_watching_and_over_http(file):
         client.headers["Authorization"] = "Bearer secret"
         wait_until(lambda: client.get("/readyz").status_code == 200)
         assert client.post("/api/v1/reload").json() == {"reloaded": [], "failed": [], "unchanged": ["items"]}
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs SIGHUP")
-@pytest.mark.long
-def test_reload_by_signal(file):
-    with start_server("--graph", f"items={file}") as (address, process):
-        write_graph(file, NEW)
-        process.send_signal(signal.SIGHUP)
-
-        def count_nodes() -> int:
-            with urlopen(f"{address}/api/v1/graphs/items") as response:
-                return int(json.load(response)["nodes"])
-
-        wait_until(lambda: count_nodes() == 4)
-        assert process.poll() is None

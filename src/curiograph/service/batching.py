@@ -11,7 +11,7 @@ import json
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from curiograph.centrality.history import History
 from curiograph.recommendation.ranker import CandidateSet
@@ -28,8 +28,7 @@ _BATCH_NODES = 2_000
 """Maximum number of recommended nodes of a batch, unless one history has more."""
 
 
-@dataclass(frozen=True)
-class RecommendQuery:
+class RecommendQuery(NamedTuple):
     """The settings that all histories of a batch have in common."""
 
     recommender: Recommender

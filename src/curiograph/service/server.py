@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import signal
 import socket
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -77,15 +75,10 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._service, self._on_ready = service, on_ready
         self._announcement: asyncio.Task[None] | None = None
-        self._reload: asyncio.Task[Any] | None = None
         self.failure: Exception | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if hasattr(signal, "SIGHUP"):
-            loop = asyncio.get_running_loop()
-            with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
-                loop.add_signal_handler(signal.SIGHUP, self._start_reload)
         self._announcement = asyncio.create_task(self._announce())
 
     async def _announce(self) -> None:
@@ -100,10 +93,6 @@ class _Server(uvicorn.Server):
         gc.freeze()  # objects that stay need no further garbage collection
         gc.collect()  # with few objects left to track, so that pages of visitors who left are collected early
         self._on_ready()
-
-    def _start_reload(self) -> None:
-        """Reload graphs whose files changed, at the signal SIGHUP."""
-        self._reload = asyncio.create_task(asyncio.to_thread(self._service.graphs.reloader.reload))
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End gracefully at the first signal, at once at the second; neither is raised again."""

@@ -220,8 +220,8 @@ class GraphStore:
                 entry.opened = entry.opened or entry.load()
 
     def check_upload(self, filename: str, content: bytes) -> str:
-        """Return the title of an upload; raise TooLargeError or FileFormatError if it is not worth reading."""
-        title = _shorten_file_name(filename)
+        """Return the title of an upload, its file name; raise an error if it is too large or of another format."""
+        title = shorten_text(filename.replace("\\", "/").rpartition("/")[2][-_MAX_TITLE:] or "graph", _MAX_TITLE)
         if len(content) > self._settings.upload_bytes:
             limit = self._settings.upload_bytes
             raise TooLargeError(f"{title}: has {len(content):,} bytes; at most {limit:,} are allowed.")
@@ -300,19 +300,6 @@ class Reloader:
         self._loaded[entry.id] = stamp
         LOG.warning("the graph %s was reloaded", entry.id)  # the level that is shown by default
         return True
-
-
-def _shorten_file_name(filename: str) -> str:
-    """Return a file name without its folders; a long one loses characters in the middle, not its extension.
-
-    >>> _shorten_file_name("C:\\\\data\\\\links.csv"), len(_shorten_file_name("a" * 200 + ".graphml"))
-    ('links.csv', 80)
-    """
-    name = shorten_text(filename.replace("\\", "/").rpartition("/")[2] or "graph", 10_000)
-    suffix = Path(name).suffix
-    if len(name) <= _MAX_TITLE or len(suffix) > _MAX_TITLE // 2:
-        return shorten_text(name, _MAX_TITLE)
-    return f"{name[: _MAX_TITLE - 3 - len(suffix)]}...{suffix}"
 
 
 def read_upload(path: Path, title: str, directed: bool) -> Graph:
