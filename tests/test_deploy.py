@@ -89,7 +89,7 @@ def test_install_steps_work_in_a_new_environment(tmp_path):
         if "No matching distribution" in done.stderr or "Temporary failure in name resolution" in done.stderr:
             pytest.skip("packages cannot be downloaded here")
         assert done.returncode == 0, done.stderr
-    code = "import curiograph.service.app, importlib.util as u; print([u.find_spec(n) for n in ('torch', 'pandas')])"
+    code = "import curiograph.service.app, importlib.util as u; print(u.find_spec('torch'))"
     found = subprocess.run([environment / "bin/python", "-c", code], env=variables, capture_output=True, text=True)
-    assert found.stdout.strip() == "[None, None]", found.stderr
+    assert found.stdout.strip() == "None", found.stderr
     assert sys.version_info[:2] >= (3, 11)

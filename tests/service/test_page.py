@@ -612,8 +612,8 @@ def read_metrics(address: str) -> str:
 
 @pytest.fixture(scope="module")
 def small_server() -> Iterator[tuple[str, Any]]:
-    """A server that keeps one upload only."""
-    with start_server("--limit", "uploads=1") as (address, process):
+    """A server of its own, whose uploads are replaced."""
+    with start_server() as (address, process):
         yield address, psutil.Process(process.pid)
 
 
@@ -622,7 +622,8 @@ def test_walk_keeps_its_graph(browser: Any, small_server: tuple[str, Any]) -> No
     links = "tea,honey\nhoney,bee\nbee,flower\nflower,tea\nflower,garden\n"
     visitor = Visitor(browser, address)
     visitor.open(f"/?graph={post_graph(address, 'mine.csv', links)}&walk=tea&agent=greedy")
-    post_graph(address, "other.csv", "a,b\nb,c\n")  # removes the graph from the store
+    for _ in range(16):  # removes the graph from the store
+        post_graph(address, "other.csv", "a,b\nb,c\n")
     visitor.press("Step")
     visitor.expect_status(r"^2\. ")
     visitor.page.get_by_role("tab", name="Recommend").click()
@@ -646,11 +647,11 @@ def test_star(browser: Any, small_server: tuple[str, Any]) -> None:
     visitor.expect_status(r"^2\. leaf")
     visitor.page.get_by_role("combobox", name="agent").click()
     visitor.page.get_by_role("option", name="Beam search").click()  # would take a long time
-    wait_until(lambda: 'curiograph_busy_workers{pool="page"} 1.0' in read_metrics(address))
+    wait_until(lambda: "curiograph_computations 1.0" in read_metrics(address))
     workers = set(server.children(recursive=True))
     assert visitor.problems == []
     visitor.context.close()
-    wait_until(lambda: 'curiograph_busy_workers{pool="page"} 0.0' in read_metrics(address))
+    wait_until(lambda: "curiograph_computations 0.0" in read_metrics(address))
     wait_until(lambda: len(workers & set(server.children(recursive=True))) < len(workers))  # stopped, not finished
 
 

@@ -9,28 +9,20 @@ from typing import Any
 
 import pytest
 
-from curiograph.service.config import Limits
-from curiograph.service.errors import BusyError, TimeLimitError
-from curiograph.service.graph_store import GraphStore
+from curiograph.service.errors import TimeLimitError
 from curiograph.service.page import view
 from curiograph.service.page.view import Page
 from curiograph.service.page.walk_session import WalkSession
+from curiograph.service.settings import ServiceSettings
 from curiograph.service.state import Service
 
 
-class LateThreads:
-    """Threads that finish after the time limit."""
+class LateWorkers:
+    """Processes that finish after the time limit."""
 
-    async def run(self, function: Callable[..., Any], *arguments: Any) -> None:
-        function(*arguments)
+    async def run(self, function: Callable[..., Any], *arguments: Any, graph: Any, quick: bool) -> None:
+        function(graph, *arguments)
         raise TimeLimitError(30)
-
-
-class FullThreads:
-    """Threads that are all busy."""
-
-    async def run(self, function: Callable[..., Any], *arguments: Any) -> None:
-        raise BusyError(64)
 
 
 @pytest.fixture
@@ -44,7 +36,7 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def page() -> Any:
     """A page with a walk, whose controls are plain values."""
-    service: Any = Service(GraphStore(), Limits())
+    service: Any = Service(ServiceSettings())
     built: Any = Page(service)
     built.session = WalkSession("toy:library", service.graphs.open("toy:library"), "music", "greedy")
     built.timer = SimpleNamespace(deactivate=lambda: None)
@@ -55,22 +47,13 @@ def page() -> Any:
 
 
 def test_late_steps_have_no_effect(page: Any, messages: list[str]) -> None:
-    page.service.page_threads = LateThreads()
+    page.service.workers = LateWorkers()
     before = page.session.to_dict()
     for change in (WalkSession.advance, WalkSession.undo):
         assert not asyncio.run(page._change(change))
     assert not asyncio.run(page._change(WalkSession.set_agent, "random", "cpt"))
     assert page.session.to_dict() == before
     assert len(messages) == 3
-
-
-def test_search_shows_errors(page: Any, messages: list[str]) -> None:
-    page.service.light_threads = FullThreads()
-    page.search.value = "a"
-    asyncio.run(page._suggest_starts())
-    asyncio.run(page._start_at_first(SimpleNamespace(args="a")))
-    assert len(messages) == 2
-    assert page.session.nodes == ["music"]
 
 
 def test_slow_suggestions_do_not_replace_newer_ones(page: Any) -> None:

@@ -7,23 +7,22 @@ import sys
 import textwrap
 
 SCRIPT = """
-import gc, os, threading, time
+import gc, os, threading, time, weakref
 from urllib.request import urlopen
 
 import uvicorn
 from nicegui import Client
 
-from curiograph.service import page_visits
 from curiograph.service.app import create_app
-from curiograph.service.config import Limits
-from curiograph.service.graph_store import GraphStore
+from curiograph.service.page import visits
 from curiograph.service.page.view import Page, add_page
 from curiograph.service.server import format_url, open_socket
 
-page_visits._MAX_SECONDS, page_visits._MAX_UNCONNECTED, page_visits._CHECK_SECONDS = 1.0, 2, 0.1
-app = create_app(GraphStore(), Limits(), warm="later")
+visits._MAX_SECONDS, visits._MAX_UNCONNECTED, visits._CHECK_SECONDS = 1.0, 2, 0.1
+pages, create = weakref.WeakSet(), Page.__init__
+Page.__init__ = lambda page, service: (pages.add(page), create(page, service))[1]
+app = create_app(warm=False)
 add_page(app)
-page_visits.watch_pages()
 bound = open_socket("127.0.0.1", 0)
 server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
 threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True).start()
@@ -34,7 +33,7 @@ while Client.instances and time.monotonic() < end:
     time.sleep(0.1)
 time.sleep(0.5)
 gc.collect()
-print(len(Client.instances), sum(isinstance(each, Page) for each in gc.get_objects()), flush=True)
+print(len(Client.instances), len(pages), flush=True)
 os._exit(0)
 """
 

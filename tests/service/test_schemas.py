@@ -13,20 +13,18 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
 from curiograph.service.app import create_app
-from curiograph.service.config import Limits
-from curiograph.service.graph_store import GraphStore
 from curiograph.service.server import format_url, open_socket
-
-LIMITS = Limits(steps=12, walks=4, k=20, beam=4, nodes=100, edges=200, kept_jobs=8, seconds=20)
+from curiograph.service.settings import ServiceSettings
+from support.serving import wait_until
 
 load_all_checks()
 # Checks that the schema cannot express: valid requests are accepted (a label must be in the graph, a file must be a
-# graph); created resources exist and deleted ones do not (jobs and uploads are limited in number).
+# graph); created resources exist and deleted ones do not (uploads are limited in number).
 EXCLUDED = {"positive_data_acceptance", "use_after_free", "ensure_resource_availability"}
 INCLUDED = [check for check in CHECKS.get_all() if check.__name__ not in EXCLUDED]
 
 
-APP = create_app(GraphStore(LIMITS), LIMITS, warm="later")
+APP = create_app(ServiceSettings(steps=12, seconds=20))
 SCHEMA = schemathesis.openapi.from_dict(APP.openapi())
 QUICK: Any = {
     "deadline": None,
@@ -44,6 +42,7 @@ def address() -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(APP, log_level="critical"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
+    wait_until(lambda: APP.state.service.status == "ok")
     yield format_url(bound)
     server.should_exit = True
     thread.join()

@@ -23,7 +23,7 @@ def test_serve_and_shut_down_gracefully(tmp_path: Path):
     recommender = cg.Recommender(cg.toys.library())
     recommender.prepare(["music", "logic"])
     recommender.save(parts)
-    options = ("--graph", f"mine={graph}", "--parts", f"mine={parts}", "--limit", "walks=7")
+    options = ("--graph", f"mine={graph}", "--parts", f"mine={parts}", "--steps", "70")
     with start_server(*options) as (address, process):
         body = {"graph": "mine", "history": ["music", "logic"], "k": 2}
         top = _read(_post(f"{address}/api/v1/recommend", body))["recommendations"]
@@ -40,9 +40,6 @@ def test_serve_and_shut_down_gracefully(tmp_path: Path):
                 urlopen(Request(f"{address}{path}", method=method))
             assert (refused.value.code, list(json.load(refused.value))) == (status, ["error"])
         assert refused.value.headers["Allow"] == "GET, HEAD"
-        job = {"kind": "evaluate", "graph": "ba", "agent": "beam", "reward": "cpt", "steps": 20, "episodes": 70}
-        with urlopen(_post(f"{address}/api/v1/jobs", job)) as response:
-            assert response.status == 202
         slow = {"graph": "er", "agent": "beam", "reward": "cpt", "start": 0, "steps": 14}
         responses: list[Any] = []
         waiting = threading.Thread(target=lambda: responses.append(_read(_post(f"{address}/api/v1/explore", slow))))
@@ -85,17 +82,14 @@ def test_port_in_use(run):
     [
         (["--host", "0.0.0.0"], "--token"),
         (["--host", "no.such.host.invalid", "--token", "x"], "cannot serve on"),
-        (["--token", " "], "the token is empty"),
+        (["--token", " "], "the token is ''"),
         (["--token", "x", "--no-token"], "leave one of them out"),
         (["--graph", f"rg={__file__}"], "a graph 'rg' already"),
         (["--graph", "mine"], "--graph is 'mine'"),
         (["--graph", "mine=nowhere.csv"], "no such file"),
         (["--parts", "toy:library=nowhere.safetensors"], "no such file"),
-        (["--parts", "mine=mine.safetensors", "--prepare"], "--parts is for the graph 'mine'; the graphs are toy:"),
-        (["--prepare"], "--parts"),
-        (["--limit", "step=3"], "upload_bytes"),
-        (["--limit", "steps=0"], "steps is 0"),
-        (["--limit", "steps=many"], "NAME=NUMBER"),
+        (["--parts", f"mine={__file__}"], "the graph 'mine'; the graphs are toy:"),
+        (["--graph", f"mine={__file__}"], "test_server.py"),
     ],
 )
 def test_invalid_options(run, monkeypatch, arguments, message):

@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from curiograph.service.app import create_app
-from curiograph.service.config import Limits
-from curiograph.service.graph_store import GraphStore
+from curiograph.service.settings import ServiceSettings
 
 with warnings.catch_warnings():  # starlette warns that its test client will need another HTTP library
     warnings.simplefilter("ignore")
@@ -26,13 +25,9 @@ HOST = "http://127.0.0.1"
 
 
 @contextmanager
-def open_client(
-    limits: Limits | None = None, token: str | None = None, graphs: GraphStore | None = None, **settings: Any
-) -> Iterator[TestClient]:
-    """Open a client of a service that is ready at once."""
-    limits = limits or Limits()
-    settings = {"warm": "later", **settings}
-    app = create_app(graphs or GraphStore(limits), limits, token, **settings)
+def open_client(**settings: Any) -> Iterator[TestClient]:
+    """Open a client of a service with these settings, which is ready at once."""
+    app = create_app(ServiceSettings(**settings), warm=False)
     with TestClient(app, base_url=HOST, raise_server_exceptions=False) as client:
         yield client
 

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import FastAPI
-from starlette.routing import Route
+from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
+from prometheus_fastapi_instrumentator import Instrumentator
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Match, Route
+from starlette.types import Receive, Scope, Send
 
 import curiograph
-from curiograph.service.config import Limits
-from curiograph.service.errors import RESERVED_PATHS, NotFoundEndpoint, add_error_handlers
-from curiograph.service.graph_store import GraphStore
-from curiograph.service.metrics import MetricsMiddleware
-from curiograph.service.reload import Reloader
-from curiograph.service.routes import graphs, jobs, ranking, status, walks
-from curiograph.service.security import LOOPBACK_HOSTS, PUBLIC_PATHS, BodyLimitMiddleware, SecurityMiddleware
+from curiograph.service.errors import add_error_handlers
+from curiograph.service.routes import router
+from curiograph.service.security import PUBLIC_PATHS, SecurityMiddleware
+from curiograph.service.settings import LOOPBACK_HOSTS, ServiceSettings
 from curiograph.service.state import Service
-from curiograph.service.warm import warm_up
 
-_DESCRIPTION = (
-    "Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend nodes, "
-    "predict choices."
-)
+_DESCRIPTION = "Curiosity on graphs: measure how walks grow knowledge, explore with curious agents, rank and recommend."
+_RESERVED_PATHS = ("/api", "/api/{rest:path}", "/docs", "/redoc", "/openapi.json", "/healthz", "/readyz", "/metrics")
+"""Paths that are answered with JSON only; without them the page would answer unknown ones with HTML."""
 
 
 class _Application(FastAPI):
@@ -35,44 +33,35 @@ class _Application(FastAPI):
         """Return the OpenAPI document, which is built once."""
         if self.openapi_schema is None:
             document = super().openapi()
+            has_token = self.state.service.settings.token is not None
             document["components"]["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
             for path, operations in document["paths"].items():
                 for operation in operations.values():
-                    is_protected = self.state.has_token and path not in PUBLIC_PATHS
-                    operation["security"] = [{"bearer": []}] if is_protected else []
+                    operation["security"] = [{"bearer": []}] if has_token and path not in PUBLIC_PATHS else []
         return self.openapi_schema or {}
 
 
-def create_app(
-    graph_store: GraphStore,
-    limits: Limits,
-    token: str | None = None,
-    *,
-    hosts: Sequence[str] | None = LOOPBACK_HOSTS,
-    warm: Callable[[], object] | Literal["later"] | None = None,
-    reloader: Reloader | None = None,
-    prepare: Mapping[str, Path] | None = None,
-) -> FastAPI:
+class _Refusal:
+    """Endpoint behind all routes: 405 if the path exists with another method, otherwise 404."""
+
+    def __init__(self, routes: Sequence[Any]) -> None:
+        self._routes = list(routes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        matches = [route for route in self._routes if route.matches(scope)[0] == Match.PARTIAL]
+        methods = sorted({method for route in matches for method in route.methods})
+        raise HTTPException(405, headers={"Allow": ", ".join(methods)}) if methods else HTTPException(404)
+
+
+def create_app(settings: ServiceSettings | None = None, *, warm: bool = True) -> FastAPI:
     """Create the service.
 
     Parameters
     ----------
-    graph_store : GraphStore
-        The graphs that the service offers.
-    limits : Limits
-        Limits of requests.
-    token : str, optional
-        Token that clients must send; None to allow any client.
-    hosts : sequence of str, optional
-        Host names under which the service is available; None for any. The default, loopback names only, protects
-        against pages of other sites.
-    warm : callable or "later", optional
-        Function to call in a thread before the service is ready; `warm_up` by default. "later" loads kernels and starts
-        processes when requests need them.
-    reloader : Reloader, optional
-        Reloads graphs whose files change, while the service runs; None to keep all graphs as they are.
-    prepare : mapping from str to Path, optional
-        Ids of graphs to prepare in the background once the service is ready, with the files to store that in.
+    settings : ServiceSettings, optional
+        Graphs, token and limits.
+    warm : bool
+        Whether kernels and processes are loaded before the service is ready; otherwise when requests need them.
 
     Returns
     -------
@@ -81,17 +70,15 @@ def create_app(
 
     Examples
     --------
-    >>> create_app(GraphStore(), Limits()).title
+    >>> create_app(ServiceSettings(seconds=10)).title
     'curiograph'
     """
-    service = Service(graph_store, limits, reloader)
+    settings = settings or ServiceSettings()
+    service = Service(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        warm_first = None if warm == "later" else warm or partial(warm_up, graph_store)
-        service.start_warmup(warm_first, prepare or {})
-        if reloader is not None:
-            service.start_watching()
+        service.start(warm)
         yield
         service.stop()
 
@@ -102,19 +89,29 @@ def create_app(
         openapi_url="/api/v1/openapi.json",
         docs_url=None,  # these pages would load scripts from another server
         redoc_url=None,
-        strict_content_type=False,  # read a body without a Content-Type header as JSON
         lifespan=lifespan,
     )
     app.state.service = service
-    app.state.has_token = token is not None
     add_error_handlers(app)
-    own_routes = list(app.routes)  # only the OpenAPI document so far
-    for router in (ranking.router, walks.router, graphs.router, jobs.start_router, jobs.router, status.router):
-        own_routes += router.routes
-    app.router.routes[:] = own_routes  # `include_router` would match every request in nested routers, which is slow
-    routes = [route for route in own_routes if isinstance(route, Route)]
-    app.router.routes += [Route(path, NotFoundEndpoint(routes), include_in_schema=False) for path in RESERVED_PATHS]
-    app.add_middleware(BodyLimitMiddleware, limits=limits)
-    app.add_middleware(SecurityMiddleware, token=token, hosts=hosts)
-    app.add_middleware(MetricsMiddleware, metrics=service.metrics, routes={route.path for route in routes})
+    app.router.routes[:0] = router.routes  # `include_router` would match every request in nested routers, which is slow
+    app.add_middleware(SecurityMiddleware, settings=settings)
+    if settings.is_loopback:  # pages of other sites could use another name for this address
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*LOOPBACK_HOSTS, settings.host], www_redirect=False)
+    _add_metrics(app, service)
+    refusal = _Refusal(app.router.routes)
+    app.router.routes += [Route(path, refusal, include_in_schema=False) for path in _RESERVED_PATHS]
     return app
+
+
+def _add_metrics(app: FastAPI, service: Service) -> None:
+    """Serve request counts and times, queue lengths and memory at `/metrics`, for Prometheus."""
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    for name, documentation, count in (
+        ("curiograph_graphs", "Graphs available.", lambda: len(service.graphs.list_graphs())),
+        ("curiograph_computations", "Computations in processes, or waiting.", lambda: service.workers.num_unfinished),
+        ("curiograph_recommendations", "Recommendations in progress.", lambda: service.batcher.num_unanswered),
+    ):
+        Gauge(name, documentation, registry=registry).set_function(count)
+    instrumentator = Instrumentator(should_group_status_codes=False, excluded_handlers=["/_nicegui"], registry=registry)
+    instrumentator.instrument(app).expose(app, include_in_schema=False)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Hashable, Sequence
-from functools import cached_property
-from operator import itemgetter
-
-import numpy as np
 
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
@@ -33,8 +30,13 @@ def encode_label(label: Hashable) -> JsonLabel:
     return str(label)
 
 
+def encode_labels(labels: Sequence[Hashable]) -> list[JsonLabel]:
+    """Encode several labels as JSON values."""
+    return [encode_label(label) for label in labels]
+
+
 class LabelIndex(LabelReader):
-    """Find and search the nodes of one graph that JSON values denote.
+    """Find the nodes of one graph that JSON values denote, fast.
 
     Create it in a thread: the index of a large graph takes a second or two.
 
@@ -52,41 +54,22 @@ class LabelIndex(LabelReader):
         """Return the position of the node with this label, or None."""
         return self._positions.get(label)
 
-    @cached_property
-    def _by_length(self) -> list[Hashable]:
-        """All labels, the shortest first."""
-        labels = list(self._positions)
-        lengths = np.fromiter((len(_fold_case(label)) for label in labels), np.int64, len(labels))
-        return [labels[position] for position in np.argsort(lengths, kind="stable").tolist()]
 
-    def search(self, text: str, limit: int) -> list[JsonLabel]:
-        """Search labels that contain a text: those that begin with it first, then the shortest first.
+def search_labels(graph: Graph, text: str, limit: int) -> list[JsonLabel]:
+    """Search labels that contain a text: those that begin with it first, then the shortest first.
 
-        Case is ignored, and underscores are read as spaces.
+    Case is ignored, and underscores are read as spaces.
 
-        >>> from curiograph.graph.toys import library
-        >>> LabelIndex(library()).search("m", 3)
-        ['music', 'medicine', 'mathematics']
-        """
-        pattern = _fold_case(text)
-        beginning: list[tuple[int, str, Hashable]] = []
-        containing: list[tuple[int, str, Hashable]] = []
-        for label in self._by_length:
-            folded = _fold_case(label)
-            if pattern in folded:
-                matches = beginning if folded.startswith(pattern) else containing
-                if len(matches) < limit or len(folded) == matches[-1][0]:
-                    matches.append((len(folded), folded, label))
-                elif matches is beginning:
-                    break  # all following labels are longer
-        best = [*sorted(beginning, key=itemgetter(0, 1)), *sorted(containing, key=itemgetter(0, 1))]
-        return [encode_label(label) for _, _, label in best[:limit]]
+    >>> from curiograph.graph.toys import library
+    >>> search_labels(library(), "m", 3)
+    ['music', 'medicine', 'mathematics']
+    """
+    pattern = _fold_case(text)
+    folded = ((_fold_case(label), label) for label in graph.names)
+    matches = ((not name.startswith(pattern), len(name), name, label) for name, label in folded if pattern in name)
+    best = heapq.nsmallest(limit, matches, key=lambda match: match[:3])
+    return [encode_label(label) for *_, label in best]
 
 
 def _fold_case(label: Hashable) -> str:
     return str(encode_label(label)).casefold().replace("_", " ")
-
-
-def encode_labels(labels: Sequence[Hashable]) -> list[JsonLabel]:
-    """Encode several labels as JSON values."""
-    return [encode_label(label) for label in labels]

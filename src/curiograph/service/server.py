@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import ipaddress
 import os
-import signal
 import socket
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -19,24 +16,10 @@ import uvicorn
 from fastapi import FastAPI
 
 from curiograph.errors import SettingError
-from curiograph.service.security import LOOPBACK_HOSTS
 from curiograph.service.state import Service
 
 _MAX_CONNECTIONS = 1000
 """Maximum number of open connections; each needs a file descriptor, and a process usually has 1024."""
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host in LOOPBACK_HOSTS:
-        return True
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return False
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -73,35 +56,29 @@ def run_server(app: FastAPI, bound: socket.socket, on_ready: Callable[[], None])
         server_header=False,
         proxy_headers=False,
         limit_concurrency=_MAX_CONNECTIONS,
-        timeout_graceful_shutdown=app.state.service.limits.seconds,
+        timeout_graceful_shutdown=app.state.service.settings.seconds,
         lifespan="on",
     )
     server = _Server(config, app.state.service, on_ready)
     server.run(sockets=[bound])
     if server.failure is not None:
         raise server.failure
-    if app.state.service.busy:  # a thread cannot be stopped, and its result is not needed
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # a thread that still computes cannot be stopped, and its result is not needed
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that reports when the service is ready, cancels its jobs at the end and exits with code 0."""
+    """A uvicorn server that reports when the service is ready, and exits with code 0 after a signal."""
 
     def __init__(self, config: uvicorn.Config, service: Service, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._service, self._on_ready = service, on_ready
         self._announcement: asyncio.Task[None] | None = None
-        self._reload: asyncio.Task[dict[str, list[str]]] | None = None
         self.failure: Exception | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if hasattr(signal, "SIGHUP"):
-            loop = asyncio.get_running_loop()
-            with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
-                loop.add_signal_handler(signal.SIGHUP, self._start_reload)
         self._announcement = asyncio.create_task(self._announce())
 
     async def _announce(self) -> None:
@@ -116,10 +93,6 @@ class _Server(uvicorn.Server):
         gc.freeze()  # objects that stay need no further garbage collection
         gc.collect()  # with few objects left to track, so that pages of visitors who left are collected early
         self._on_ready()
-
-    def _start_reload(self) -> None:
-        """Reload graphs whose files changed, at the signal SIGHUP."""
-        self._reload = asyncio.create_task(self._service.reload())
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End gracefully at the first signal, at once at the second; neither is raised again."""

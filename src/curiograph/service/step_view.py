@@ -10,7 +10,6 @@ from scipy.stats import rankdata
 
 from curiograph import kernels
 from curiograph.agents.base import score_candidates
-from curiograph.agents.beam import BeamAgent
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError
@@ -111,32 +110,8 @@ def view_step(
 ) -> StepView:
     """Compute the candidates of a walk for its next step, and the choice of an agent.
 
-    Parameters
-    ----------
-    graph : Graph
-        Graph that is explored.
-    walk : sequence of labels
-        Visited nodes in order of visit, each once.
-    agent : Agent or str, default="greedy"
-        Agent that chooses.
-    reward : Reward or str, default="igt"
-        Reward of the agent.
-    ahead : int
-        Nodes still to be visited, for agents that look ahead: `beam` and `planner` plan that far.
-    seed : int, default=0
-        Seed for ties; the steps of an agent that does not look ahead are those of `explore` with the same seed.
-
-    Returns
-    -------
-    StepView
-        The candidates, their values, and the choice.
-
-    Raises
-    ------
-    WalkError
-        If the walk visits a node twice.
-    UnknownNodeError
-        If a label is not in the graph.
+    Planners plan `ahead` nodes. With the same seed, agents that do not look ahead take the steps of `explore`.
+    Raise WalkError if the walk visits a node twice, UnknownNodeError if a label is not in the graph.
     """
     chooser = as_agent(agent)
     visited = graph.positions(walk)
@@ -159,14 +134,18 @@ def view_step(
     )
     candidates = exploration.candidates
     labels = [graph.label(int(node)) for node in candidates.nodes]
-    igt, cpt, cct = (_use_reward(exploration, name) for name in ("igt", "cpt", "cct"))
+    igt, cpt, cct = (
+        exploration if exploration.reward.name == name else replace(exploration, reward=as_reward(name))
+        for name in ("igt", "cpt", "cct")
+    )
     values = {"igt": igt.candidate_values}
     if len(visited) ** 3 * len(labels) <= _MAX_WORK:
         values["cpt"] = exploration.round_scores(cpt.candidate_values)
     values["cct"] = cct.candidate_values
     values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if labels else np.empty(0)
     values["degree"] = graph.degrees[candidates.nodes].astype(np.float64)
-    scores = None if isinstance(chooser, BeamAgent) else score_candidates(chooser, exploration)
+    is_planner = hasattr(chooser, "width")  # of its beam
+    scores = None if is_planner else score_candidates(chooser, exploration)
     choice = None
     if labels and scores is None:
         choice = graph.label(int(chooser.run(exploration).nodes[0, len(visited)]))
@@ -183,10 +162,3 @@ def view_step(
         scores=scores,
         on_the_way=bool(np.isin(candidates.nodes, last_neighbors).all()),
     )
-
-
-def _use_reward(exploration: Exploration, reward: str) -> Exploration:
-    """Return the same walk with another reward; itself if that is its reward, so that nothing is computed twice."""
-    if exploration.reward.name == reward:
-        return exploration
-    return replace(exploration, reward=as_reward(reward))

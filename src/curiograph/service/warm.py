@@ -11,17 +11,7 @@ from curiograph.graph.toys import library
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.recommendation.recommender import recommend
-from curiograph.service.graph_store import GraphStore
 from curiograph.service.step_view import view_step
-
-
-def warm_up(graphs: GraphStore) -> None:
-    """Load the kernels, then read the graph that the page shows first.
-
-    >>> warm_up(GraphStore())
-    """
-    warm_kernels()
-    graphs.open(graphs.default_id)
 
 
 def warm_kernels() -> None:

@@ -25,7 +25,7 @@ def draw_picture(session: WalkSession, title: str = "") -> dict[str, Any]:
     """Describe the picture of a walk; one with a title, for comparisons, has no candidates.
 
     >>> from curiograph.graph.toys import library
-    >>> from curiograph.service.graph_store import OpenGraph
+    >>> from curiograph.service.store import OpenGraph
     >>> picture = draw_picture(WalkSession("toy:library", OpenGraph(library()), "music", "greedy"))
     >>> picture["label"]
     '1 node visited, 0 links between them, 0 open gaps; the last node is music.'
@@ -103,7 +103,7 @@ def draw_growth(session: WalkSession, rival: WalkSession | None = None) -> dict[
     """Describe the growth of a walk, and the gaps of a rival's.
 
     >>> from curiograph.graph.toys import library
-    >>> from curiograph.service.graph_store import OpenGraph
+    >>> from curiograph.service.store import OpenGraph
     >>> draw_growth(WalkSession("toy:library", OpenGraph(library()), "music", "greedy"))["gaps"]
     [0]
     """

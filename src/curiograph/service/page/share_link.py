@@ -10,11 +10,11 @@ from starlette.datastructures import QueryParams
 from curiograph.errors import SettingError, WalkError
 from curiograph.messages import quote_value
 from curiograph.rewards.registry import REWARDS
-from curiograph.service.config import Limits
-from curiograph.service.graph_store import GraphStore, OpenGraph
 from curiograph.service.labels import encode_label
 from curiograph.service.page.walk_session import SharedWalk, WalkSession
 from curiograph.service.page.words import AGENTS, YOU
+from curiograph.service.settings import ServiceSettings
+from curiograph.service.store import DEFAULT_GRAPH, GraphStore, OpenGraph
 
 _EXAMPLE_WALK = ("kettle", "steam", "cloud", "rain", "garden", "flower", "rainbow", "sun", "lemon", "tea")
 """Walk that the page opens with, on the default graph: the sun closes a gap, tea opens one."""
@@ -49,9 +49,9 @@ def build_link(session: WalkSession) -> str:
     return f"/?{query}"
 
 
-def read_link(query: QueryParams, graphs: GraphStore, limits: Limits) -> tuple[OpenGraph, SharedWalk]:
+def read_link(query: QueryParams, graphs: GraphStore, settings: ServiceSettings) -> tuple[OpenGraph, SharedWalk]:
     """Read the graph and the walk of a link, which `open_walk` opens; raise if the link is invalid."""
-    graph_id = query.get("graph") or graphs.default_id
+    graph_id = query.get("graph") or DEFAULT_GRAPH
     agent, reward = query.get("agent") or next(iter(AGENTS)), query.get("reward") or "igt"
     if agent not in AGENTS:
         raise SettingError(f"the page has no agent {quote_value(agent)}; it offers {', '.join(AGENTS)}.")
@@ -65,11 +65,11 @@ def read_link(query: QueryParams, graphs: GraphStore, limits: Limits) -> tuple[O
     opened = graphs.open(graph_id)
     labels, positions = query.getlist("walk"), [text for text in query.get("at", "").split(".") if text]
     choosers = query.get("by", "")
-    if not labels and not positions and graph_id == graphs.default_id:
+    if not labels and not positions and graph_id == DEFAULT_GRAPH:
         labels, choosers = list(_EXAMPLE_WALK), "e" * len(_EXAMPLE_WALK)
     length = len(labels or positions)
-    if length > limits.steps:
-        raise WalkError(f"the shared walk has {length} nodes; at most {limits.steps} are allowed.")
+    if length > settings.steps:
+        raise WalkError(f"the shared walk has {length} nodes; at most {settings.steps} are allowed.")
     nodes: list[Hashable] = opened.labels.walk(labels)
     if not labels:
         num_nodes = opened.graph.num_nodes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,20 +15,19 @@ from nicegui import events, ui
 from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 
-from curiograph.agents.registry import as_agent
 from curiograph.errors import CuriographError
 from curiograph.recommendation.ranker import CandidateSet
 from curiograph.recommendation.recommended import Recommendations
 from curiograph.recommendation.recommender import Recommender
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.errors import BusyError
-from curiograph.service.graph_store import UPLOAD_EXTENSIONS, OpenGraph
-from curiograph.service.labels import JsonLabel
+from curiograph.service.labels import JsonLabel, search_labels
 from curiograph.service.page import panels
 from curiograph.service.page.components import Browser, GrowthCurve, Picture
 from curiograph.service.page.drawing import draw_growth, draw_picture
 from curiograph.service.page.share_link import build_link, read_link
 from curiograph.service.page.style import CSS, ICON
+from curiograph.service.page.visits import watch_pages
 from curiograph.service.page.walk_session import (
     MAX_COMPARED,
     SharedWalk,
@@ -52,9 +50,7 @@ from curiograph.service.page.words import (
     format_label,
 )
 from curiograph.service.state import Service
-from curiograph.service.step_view import DEFAULT_AHEAD
-from curiograph.service.tasks import no_report
-from curiograph.service.time_limits import LIGHT_SECONDS, bound_step_seconds
+from curiograph.service.store import UPLOAD_EXTENSIONS, OpenGraph
 
 Result = TypeVar("Result")
 
@@ -66,15 +62,13 @@ _NUM_SUGGESTIONS = 8
 _NUM_RECOMMENDATIONS = 5
 _AGENT_OPTION = """<q-item v-bind="props.itemProps" :title="TITLES[props.opt.value]">
   <q-item-section>{{ props.opt.label }}</q-item-section></q-item>"""
-_MAX_LIGHT_WALK = 20
-"""Maximum number of nodes of a shared walk that a thread may open."""
 
 
 def add_page(app: FastAPI) -> None:
     """Serve the page at `/` of an application made by `create_app`."""
     service: Service = app.state.service
 
-    @ui.page("/", title="curiograph", response_timeout=2 * service.limits.seconds)
+    @ui.page("/", title="curiograph", response_timeout=2 * service.settings.seconds)
     async def open_page(request: Request) -> None:
         if service.status == "warming up":
             ui.label(
@@ -95,6 +89,7 @@ def add_page(app: FastAPI) -> None:
         tailwind=False,  # `style.CSS` has the few classes in use; Tailwind would compile in the browser at every visit
         gzip_middleware_factory=partial(GZipMiddleware, minimum_size=1_000, compresslevel=3),
     )
+    watch_pages()
 
 
 class Page:
@@ -112,7 +107,7 @@ class Page:
     """Walk of the agent that is shown beside that of the visitor, if any."""
 
     def __init__(self, service: Service) -> None:
-        self.service, self.graphs, self.limits = service, service.graphs, service.limits
+        self.service, self.graphs, self.settings = service, service.graphs, service.settings
         self._lock = asyncio.Lock()  # held while the walk is replaced
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_updating_tab = self._is_tab_stale = False
@@ -122,16 +117,16 @@ class Page:
         ui.context.client.on_delete(self._cancel_tasks)
         problem = ""
         try:
-            link = await self.service.page_threads.run(read_link, request.query_params, self.graphs, self.limits)
-            self.session = await self._open_walk(*link)
+            link = await asyncio.to_thread(read_link, request.query_params, self.graphs, self.settings)
+            self.session = await self._compute_walk(open_walk, *link)
         except BusyError as error:
             ui.label(str(error))
             ui.timer(3.0, ui.navigate.reload, once=True)
             return
         except CuriographError as error:
             problem = str(error)
-            opened, shared = await asyncio.to_thread(read_link, QueryParams(), self.graphs, self.limits)
-            self.session = await asyncio.to_thread(open_walk, opened, shared, no_report)
+            opened, shared = await asyncio.to_thread(read_link, QueryParams(), self.graphs, self.settings)
+            self.session = await asyncio.to_thread(open_walk, opened, shared)
         self._build(welcome=not request.query_params)
         await self._refresh()
         if problem:
@@ -165,7 +160,7 @@ class Page:
             self.upload = ui.upload(
                 on_upload=self._add_upload,
                 on_rejected=self._reject_upload,
-                max_file_size=self.limits.upload_bytes,
+                max_file_size=self.settings.upload_bytes,
                 auto_upload=True,
             )
             self.upload.props(f'accept="{",".join(UPLOAD_EXTENSIONS)}"').style("display: none")
@@ -313,15 +308,15 @@ class Page:
         if self.tabs.value == "Compare":
             agents: list[tuple[str, float, float]] = []
             if 1 < count <= MAX_COMPARED:
-                agents = await self._compute(math.inf, compare_agents, opened, session.nodes[0], count, session.seed)
+                agents = await self._compute(compare_agents, opened, session.nodes[0], count, session.seed)
             if session is self.session:
                 panels.show_comparison(self.comparison, session, agents)
         elif self.tabs.value == "Recommend":
             self.recommendations.show_progress()
             nodes = session.graph.positions(session.nodes).tolist()
-            recommender = await self._wait(self.service.prepare_nodes(opened, nodes, self.service.page_processes))
+            recommender = await self._wait(self.service.prepare_nodes(opened, nodes))
             candidates = self.recommendations.candidates.value
-            top = await self.service.page_threads.run(self._recommend, recommender, session, candidates)
+            top = await asyncio.to_thread(self._recommend, recommender, session, candidates)
             if session is self.session:
                 self.recommendations.show(session, top)
 
@@ -345,7 +340,7 @@ class Page:
             return
         self.timer.deactivate()
         try:
-            rival = await self._compute_walk(math.inf, make_rival, session.opened, session)
+            rival = await self._compute_walk(make_rival, session.opened, session)
         except CuriographError as error:
             _notify(str(error))
             return
@@ -371,18 +366,9 @@ class Page:
 
     # -- compute -----------------------------------------------------------------------------------------------------
 
-    async def _compute(
-        self, seconds: float, function: Callable[..., Result], opened: OpenGraph, *arguments: object
-    ) -> Result:
-        """Call a function of a graph: in a thread if it takes few seconds at most, otherwise in a process.
-
-        The process is stopped when its time is over, or when the visitor has left.
-        """
-        if seconds <= LIGHT_SECONDS:
-            return await self.service.page_threads.run(function, opened, *arguments, no_report)
-        work = self.service.page_processes.run(function, *arguments, graph=opened, seconds=self.limits.seconds)
-        result: Result = await self._wait(work)
-        return result
+    async def _compute(self, function: Callable[..., Result], opened: OpenGraph, *arguments: object) -> Result:
+        """Call a function of a graph in a process, which is killed when its time is over or the visitor has left."""
+        return await self._wait(self.service.workers.run(function, *arguments, graph=opened, quick=True))
 
     async def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Wait for some work, which is cancelled when the visitor leaves."""
@@ -395,17 +381,11 @@ class Page:
         for task in self._tasks:
             task.cancel()
 
-    async def _open_walk(self, opened: OpenGraph, shared: SharedWalk) -> WalkSession:
-        """Open a shared walk, or a new one."""
-        count = max(1, len(shared.nodes))
-        seconds = count * bound_step_seconds(opened.graph, as_agent(shared.agent), shared.reward, count, DEFAULT_AHEAD)
-        return await self._compute_walk(seconds if count <= _MAX_LIGHT_WALK else math.inf, open_walk, opened, shared)
-
     async def _compute_walk(
-        self, seconds: float, function: Callable[..., WalkSession], opened: OpenGraph, *arguments: Any
+        self, function: Callable[..., WalkSession], opened: OpenGraph, *arguments: Any
     ) -> WalkSession:
         """Compute a walk as `_compute` does, and give it its graph, which a process does not send back."""
-        session = await self._compute(seconds, function, opened, *arguments)
+        session = await self._compute(function, opened, *arguments)
         session.opened = opened
         return session
 
@@ -415,10 +395,7 @@ class Page:
         """Call a method of the walk on a copy, and show the copy, as `_replace` does."""
 
         async def compute() -> WalkSession:
-            opened, count = self.session.opened, len(self.session.steps) + 1
-            agent = as_agent(self.agent.value)
-            seconds = bound_step_seconds(opened.graph, agent, self.reward.value, count, DEFAULT_AHEAD)
-            return await self._compute_walk(seconds, change_walk, opened, self.session, change, arguments)
+            return await self._compute_walk(change_walk, self.session.opened, self.session, change, arguments)
 
         return await self._replace(compute, at)
 
@@ -442,10 +419,10 @@ class Page:
         return True
 
     def _can_advance(self) -> bool:
-        if len(self.session.steps) < self.limits.steps:
+        if len(self.session.steps) < self.settings.steps:
             return True
         self.timer.deactivate()
-        _notify(f"A walk here has at most {self.limits.steps} nodes.")
+        _notify(f"A walk here has at most {self.settings.steps} nodes.")
         return False
 
     async def _advance(self) -> None:
@@ -496,7 +473,9 @@ class Page:
 
         async def compute() -> WalkSession:
             opened = await self.service.open_graph(graph_id)
-            return await self._open_walk(opened, SharedWalk(graph_id, self.agent.value, self.reward.value))
+            return await self._compute_walk(
+                open_walk, opened, SharedWalk(graph_id, self.agent.value, self.reward.value)
+            )
 
         self.status.text = f"Reading {self.graph.options[graph_id]} …"  # takes seconds the first time
         if not await self._replace(compute):
@@ -515,7 +494,7 @@ class Page:
         self.graph.set_options(self._list_titles(), value=info.id)
 
     def _reject_upload(self) -> None:
-        megabytes = self.limits.upload_bytes // 2**20
+        megabytes = self.settings.upload_bytes // 2**20
         _notify(
             f"Upload a file of at most {megabytes} MB with one of these extensions: {', '.join(UPLOAD_EXTENSIONS)}."
         )
@@ -538,7 +517,7 @@ class Page:
         if not text:
             return []
         try:
-            return await self.service.light_threads.run(self.session.opened.labels.search, text, limit)
+            return await asyncio.to_thread(search_labels, self.session.graph, text, limit)
         except CuriographError as error:
             _notify(str(error))
             return None

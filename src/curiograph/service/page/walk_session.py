@@ -1,7 +1,6 @@
 """The walk of a visitor: who chose each step, its growth, and its layout. Independent of the browser.
 
-The functions at the end have the arguments of a computation in a worker process: first the graph, last a function that
-reports progress, which they ignore.
+The functions at the end are called in worker processes, with the graph as the first argument.
 """
 
 from __future__ import annotations
@@ -14,31 +13,24 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.explore import explore
-from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import WalkError
 from curiograph.exploration.mdp import list_starts, locate_start
-from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, require_edges
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.growth.records import Gap, Growth
-from curiograph.rewards.cpt import compute_step_compressibility
-from curiograph.service.graph_store import OpenGraph
 from curiograph.service.page.layout import extend_layout
 from curiograph.service.page.words import AGENTS, MOTIVES, YOU
-from curiograph.service.processes import ReportProgress
 from curiograph.service.schemas import encode_number
-from curiograph.service.step_view import DEFAULT_AHEAD, MAX_COMPRESSED_NODES, StepView, view_step
-from curiograph.service.time_limits import estimate_step_seconds
+from curiograph.service.step_view import MAX_COMPRESSED_NODES, StepView, view_step
+from curiograph.service.store import OpenGraph
 
 COMPARED_AGENTS = (("greedy", "igt"), ("planner", "igt"), ("greedy", "cpt"), ("planner", "cpt"), ("random", "igt"))
 """Agents, with their rewards, whose walks from the same start a walk is compared with."""
 
 MAX_COMPARED = 40
 """Maximum number of nodes of a walk for comparing agents, and for the percentiles of choices in a shared walk."""
-_MAX_STEP_SECONDS = 3.0
-"""Maximum time of an agent for one step."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +143,7 @@ class WalkSession:
         self.steps = [*self.steps, *steps]
         self.view = view
         first = walk[:MAX_COMPRESSED_NODES]
-        nodes = self.graph.positions(first)
-        steps = GraphBatch.of([self.graph]), nodes, np.array([0, len(nodes)])
-        self.bits = compute_step_compressibility(*steps, "all").tolist()  # as the reward cpt
+        self.bits = measure(self.graph, first, pairs="all").compressibility.tolist()  # as the reward cpt
         self.bits += [np.nan] * (len(walk) - len(first))
         self._update_growth()
 
@@ -201,11 +191,6 @@ class WalkSession:
         self.agent, self.reward = agent, reward
 
     def _view(self, nodes: Sequence[Hashable], agent: str, reward: str) -> StepView:
-        if estimate_step_seconds(self.graph, as_agent(agent), reward, len(nodes), DEFAULT_AHEAD) > _MAX_STEP_SECONDS:
-            raise SettingError(
-                f"after {len(nodes)} nodes {agent} takes too long to choose for {reward}; "
-                "continue with another agent, or with the other reward."
-            )
         return view_step(self.graph, nodes, agent, reward, seed=self.seed)
 
     def _update_growth(self) -> None:
@@ -261,18 +246,14 @@ def choose_start(graph: Graph) -> Hashable:
 
 
 def change_walk(
-    opened: OpenGraph,
-    session: WalkSession,
-    change: Callable[..., None],
-    arguments: Sequence[Any],
-    report: ReportProgress,
+    opened: OpenGraph, session: WalkSession, change: Callable[..., None], arguments: Sequence[Any]
 ) -> WalkSession:
     """Return a copy of a walk after a change, which is a method of `WalkSession`: the walk itself stays as it is.
 
     >>> from curiograph.graph.toys import library
     >>> opened = OpenGraph(library())
     >>> session = WalkSession("toy:library", opened, "music")
-    >>> change_walk(opened, session, WalkSession.visit, ["physics"], print).nodes, session.nodes
+    >>> change_walk(opened, session, WalkSession.visit, ["physics"]).nodes, session.nodes
     (['music', 'physics'], ['music'])
     """
     changed = copy.copy(session)
@@ -281,7 +262,7 @@ def change_walk(
     return changed
 
 
-def open_walk(opened: OpenGraph, shared: SharedWalk, report: ReportProgress) -> WalkSession:
+def open_walk(opened: OpenGraph, shared: SharedWalk) -> WalkSession:
     """Open a shared walk."""
     nodes = shared.nodes or [choose_start(opened.graph)]
     session = WalkSession(shared.graph_id, opened, nodes[0], shared.agent, shared.reward, shared.seed)
@@ -290,9 +271,7 @@ def open_walk(opened: OpenGraph, shared: SharedWalk, report: ReportProgress) -> 
     return session
 
 
-def compare_agents(
-    opened: OpenGraph, start: Hashable, num_nodes: int, seed: int, report: ReportProgress
-) -> list[tuple[str, float, float]]:
+def compare_agents(opened: OpenGraph, start: Hashable, num_nodes: int, seed: int) -> list[tuple[str, float, float]]:
     """Compute the returns of agents from one start: the name of each, with its return for igt and for cpt."""
     results = []
     for agent, reward in COMPARED_AGENTS:
@@ -302,9 +281,9 @@ def compare_agents(
     return results
 
 
-def make_rival(opened: OpenGraph, session: WalkSession, report: ReportProgress) -> WalkSession:
+def make_rival(opened: OpenGraph, session: WalkSession) -> WalkSession:
     """Let the agent of a walk take as many steps from the same start."""
     agent, reward, seed = session.agent, session.reward, session.seed
     nodes = explore(opened.graph, agent, reward, session.nodes[0], len(session.steps), seed=seed).nodes
     rival = SharedWalk(session.graph_id, "random", reward, seed, nodes, [agent] * (len(nodes) - 1))
-    return open_walk(opened, rival, report)
+    return open_walk(opened, rival)

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from pydantic import BaseModel
 
 from curiograph.messages import shorten_text
-from curiograph.service.catalog import REWARD_DESCRIPTIONS, describe_agents
+from curiograph.service.computations import REWARD_DESCRIPTIONS, describe_agents
 from curiograph.service.labels import encode_label
 
 YOU = "you"

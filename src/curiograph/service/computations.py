@@ -1,0 +1,162 @@
+"""The computations of requests in worker processes: functions of a graph and a request that return JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from curiograph.agents.base import Agent
+from curiograph.agents.explore import explore
+from curiograph.agents.pretrained import shipped_agents
+from curiograph.agents.registry import AGENTS, as_agent
+from curiograph.centrality.curious_pagerank import curious_pagerank
+from curiograph.centrality.pagerank import pagerank
+from curiograph.errors import UnknownNameError
+from curiograph.growth.measure import measure
+from curiograph.messages import quote_value
+from curiograph.parallel import Engine
+from curiograph.recommendation.curious_ranker import CuriousRanker, Part
+from curiograph.rewards.registry import as_reward
+from curiograph.service import schemas
+from curiograph.service.settings import MAX_BEAM, check_count
+from curiograph.service.step_view import view_step
+from curiograph.service.store import OpenGraph
+
+REWARD_DESCRIPTIONS = {
+    "igt": "information gaps: loops of links between visited nodes that no triangles fill",
+    "cpt": "compressibility, in bits, of the random walk on the visited subgraph",
+    "cct": "conformational change: how freely the visited network could move if its links were rigid bars",
+}
+_AGENT_DESCRIPTIONS = {
+    "planner": "Looks several steps ahead, with exact rewards, and estimates what comes after.",
+    "beam": "Beam search over whole walks with exact rewards.",
+}
+"""Descriptions of agents whose classes document how they work instead of what they do."""
+
+
+def get_agent(name: str) -> Agent:
+    """Return the agent with this name; raise for any name that is not built-in or shipped, such as a path.
+
+    >>> get_agent("beam:4").name
+    'beam:4'
+    >>> get_agent("./agent.safetensors")
+    Traceback (most recent call last):
+    curiograph.errors.UnknownNameError: there is no agent './agent.safetensors'; the agents are random, ...
+    """
+    agents = [*AGENTS, *shipped_agents()]
+    found = re.fullmatch("([a-z0-9-]+)(:[0-9]{1,9})?", name)
+    if found is None or found[1] not in agents:
+        names = ", ".join([*AGENTS, "beam:WIDTH", "planner:WIDTH", *shipped_agents()])
+        raise UnknownNameError(f"there is no agent {quote_value(name)}; the agents are {names}.")
+    agent = as_agent(name)
+    check_count("the width of the beam", getattr(agent, "width", 1), MAX_BEAM)
+    return agent
+
+
+def describe_agents() -> dict[str, str]:
+    """Describe each agent in one line.
+
+    >>> describe_agents()["igt-rg"]
+    'gnn, trained for igt on rg graphs'
+    """
+    summaries = {name: (agent.__doc__ or "").strip().partition("\n")[0] for name, agent in AGENTS.items()}
+    descriptions = summaries | _AGENT_DESCRIPTIONS
+    for name in shipped_agents():
+        reward, family, *kinds = name.split("-")
+        graphs = "graphs of all families" if family == "all" else f"{family} graphs"
+        kind = "gnn with the published setting" if kinds == ["paper"] else "-".join(kinds) or "gnn"
+        descriptions[name] = f"{kind}, trained for {reward} on {graphs}"
+    return descriptions
+
+
+def measure_walks(opened: OpenGraph, request: schemas.MeasureRequest) -> bytes:
+    """Measure one walk or several."""
+    growths = [
+        measure(opened.graph, opened.labels.walk(walk), compressibility=request.compressibility).to_dict()
+        for walk in request.batch
+    ]
+    if request.walks is None:
+        return schemas.GrowthResponse.model_validate(growths[0]).model_dump_json().encode()
+    return schemas.GrowthsResponse.model_validate({"walks": growths}).model_dump_json().encode()
+
+
+def explore_graph(opened: OpenGraph, request: schemas.ExploreRequest) -> bytes:
+    """Compute a whole walk by an agent."""
+    walk = explore(
+        opened.graph,
+        get_agent(request.agent),
+        as_reward(request.reward),
+        None if request.start is None else opened.labels.label(request.start),
+        request.steps,
+        fallback=request.fallback,
+        seed=request.seed,
+    )
+    return schemas.WalkResponse.model_validate(walk.to_dict()).model_dump_json().encode()
+
+
+def look(opened: OpenGraph, request: schemas.LookRequest) -> bytes:
+    """Compute the candidates of a walk with their values, and the choices of the agent and of each motive."""
+    walk, agent, reward = opened.labels.walk(request.walk), get_agent(request.agent), as_reward(request.reward)
+    view = view_step(opened.graph, walk, agent, reward, ahead=request.ahead, seed=request.seed)
+    candidates = [
+        {
+            "node": node,
+            "values": {motive: values[i] for motive, values in view.values.items()},
+            "score": None if view.scores is None else view.scores[i],
+        }
+        for i, node in enumerate(view.nodes)
+    ]
+    best = {motive: view.find_best(motive) for motive in view.values}
+    response = schemas.LookResponse.model_validate(vars(view) | {"candidates": candidates, "best": best})
+    return response.model_dump_json().encode()
+
+
+def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
+    """Rank nodes by PageRank or, with an agent, by curious PageRank."""
+    graph, history = opened.graph, None if request.history is None else opened.labels.walk(request.history)
+    result: Any
+    if request.agent is None:
+        result = pagerank(graph, request.alpha, history)
+    else:
+        result = curious_pagerank(
+            graph,
+            get_agent(request.agent),
+            request.alpha,
+            history,
+            reward=as_reward(request.reward),
+            p_g=request.p_g,
+            seed=request.seed,
+            engine=Engine(workers=1),
+        )
+    errors = None if request.agent is None else result.stderr
+    ranking = [
+        {
+            "rank": rank,
+            "node": label,
+            "score": score,
+            "stderr": None if errors is None else errors[graph.position(label)],
+        }
+        for rank, (label, score) in enumerate(result.top(request.k), start=1)
+    ]
+    response = {
+        "history": history,
+        "agent": None if request.agent is None else result.agent,
+        "alpha": result.alpha,
+        "converged": request.agent is None or result.converged,
+        "ranking": ranking,
+    }
+    return schemas.RankResponse.model_validate(response).model_dump_json().encode()
+
+
+def compute_parts(
+    opened: OpenGraph, rankers: Mapping[str, CuriousRanker], nodes: Sequence[int]
+) -> dict[str, list[Part]]:
+    """Compute what curious rankers prepare for some positions."""
+    return {name: ranker.compute_parts(opened.graph, nodes) for name, ranker in rankers.items()}
+
+
+def check_labels(opened: OpenGraph, walks: Sequence[Sequence[Any]]) -> None:
+    """Raise UnknownNodeError if a label is not in the graph; finding similar ones for the message may take seconds."""
+    for walk in walks:
+        opened.labels.walk(walk)

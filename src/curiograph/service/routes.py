@@ -1,0 +1,219 @@
+"""The routes of the REST service."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.datastructures import UploadFile
+
+from curiograph.recommendation.selection import EVERYTHING, Selection, read_history
+from curiograph.service import computations, schemas
+from curiograph.service.batching import QueuedUser, RecommendQuery
+from curiograph.service.errors import ServiceError
+from curiograph.service.labels import search_labels
+from curiograph.service.settings import MAX_K, check_count
+from curiograph.service.state import MANY_LABELS, ServiceDependency, run_until_disconnect
+from curiograph.service.store import GraphInfo
+
+QUICK_WALK, QUICK_STEPS = 100, 20
+"""Nodes of a given walk, and steps of an agent, up to which a request should take little time."""
+
+router = APIRouter(
+    responses=schemas.ERROR_RESPONSES,
+    strict_content_type=False,  # read a body without a Content-Type header as JSON
+    generate_unique_id_function=lambda route: route.name,
+)
+
+GraphPath = Annotated[str, Path(max_length=200, description="Id of a graph.", examples=["toy:library"])]
+_BINARY = {"type": "string", "format": "binary"}
+_FORM = {"type": "object", "required": ["file"], "properties": {"file": _BINARY}}
+_UPLOAD_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {"schema": _FORM},
+            "application/octet-stream": {"schema": _BINARY, "example": "a,b\nb,c\nc,a\n"},
+        },
+    }
+}
+
+
+@router.post(
+    "/api/v1/recommend", response_model=schemas.RecommendResponse | schemas.RecommendManyResponse, tags=["ranking"]
+)
+async def recommend(body: schemas.RecommendRequest, request: Request, service: ServiceDependency) -> Response:
+    """Recommend nodes to visit next, for one history or for several, with reasons if requested."""
+    histories = body.batch
+    service.settings.check_walks(histories)
+    check_count("k", body.k, MAX_K)
+    opened = await service.open_graph(body.graph)
+    unknown = body.unknown or ("error" if body.histories is None else "skip")
+    if unknown == "error":
+        await service.check_labels(opened, histories)
+    recommender = opened.prepared_recommender if body.prepared_only else opened.recommender
+
+    def read_users() -> tuple[list[Any], Selection, list[int]]:
+        """Return the histories, what to select, and the nodes of all histories if some are not prepared."""
+        selection = EVERYTHING
+        if body.exclude or body.filter is not None or body.diversity:
+            selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
+        read = [read_history(opened.labels, each, unknown) for each in histories]
+        nodes = [] if body.prepared_only else [node for history, _ in read for node in history.nodes.tolist()]
+        return read, selection, nodes if nodes and recommender.find_missing(nodes) else []
+
+    is_long = sum(map(len, histories)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
+    read, selection, nodes_to_prepare = await asyncio.to_thread(read_users) if is_long else read_users()
+    if nodes_to_prepare:
+        recommender = await run_until_disconnect(request, service.prepare_nodes(opened, nodes_to_prepare))
+    query = RecommendQuery(recommender, body.k, body.candidates, body.reasons, body.prepared_only)
+    work = service.batcher.answer([QueuedUser(query, history, selection, skipped) for history, skipped in read])
+    answers = await (work if len(histories) * body.k <= MANY_LABELS else run_until_disconnect(request, work))
+    content = answers[0] if body.histories is None else b'{"users":[%b]}' % b",".join(answers)
+    return Response(content, media_type="application/json")
+
+
+@router.post("/api/v1/rank", response_model=schemas.RankResponse, tags=["ranking"])
+async def rank(body: schemas.RankRequest, request: Request, service: ServiceDependency) -> Response:
+    """Rank nodes by PageRank or, with an agent, by curious PageRank; personalized to a history if given."""
+    check_count("k", body.k, MAX_K)
+    service.settings.check_walks([body.history or []])
+    return await _compute(computations.rank_nodes, body, request, service, body.agent is None)
+
+
+@router.post("/api/v1/measure", response_model=schemas.GrowthResponse | schemas.GrowthsResponse, tags=["walks"])
+async def measure(body: schemas.MeasureRequest, request: Request, service: ServiceDependency) -> Response:
+    """Measure one walk or several after every step: gaps, components, compressibility and degrees of freedom."""
+    service.settings.check_walks(body.batch)
+    is_quick = sum(map(len, body.batch)) <= QUICK_WALK
+    return await _compute(computations.measure_walks, body, request, service, is_quick)
+
+
+@router.post("/api/v1/explore", response_model=schemas.WalkResponse, tags=["walks"])
+async def explore(body: schemas.ExploreRequest, request: Request, service: ServiceDependency) -> Response:
+    """Explore a graph: a whole walk by an agent."""
+    check_count("steps", body.steps, service.settings.steps)
+    return await _compute(computations.explore_graph, body, request, service, body.steps <= QUICK_STEPS)
+
+
+@router.post("/api/v1/look", response_model=schemas.LookResponse, tags=["walks"])
+async def look(body: schemas.LookRequest, request: Request, service: ServiceDependency) -> Response:
+    """List the candidates of a walk with their values, and the choices of the agent and of each motive.
+
+    The service keeps no state: append the chosen node to the walk and call this again. With the same seed, an agent
+    that does not look ahead takes the same steps as in `explore`.
+    """
+    service.settings.check_walks([body.walk])
+    check_count("ahead", body.ahead, service.settings.steps)
+    is_quick = len(body.walk) <= QUICK_WALK and body.ahead <= QUICK_STEPS
+    return await _compute(computations.look, body, request, service, is_quick)
+
+
+async def _compute(
+    computation: Any, body: Any, request: Request, service: ServiceDependency, is_quick: bool
+) -> Response:
+    """Compute a response in a process, which is killed if the client leaves."""
+    opened = await service.open_graph(body.graph)
+    work = service.workers.run(computation, body, graph=opened, quick=is_quick)
+    return Response(await run_until_disconnect(request, work), media_type="application/json")
+
+
+@router.get("/api/v1/graphs", response_model=schemas.GraphList, tags=["graphs"])
+async def list_graphs(service: ServiceDependency) -> Any:
+    """List all graphs."""
+    return {"graphs": service.graphs.list_graphs()}
+
+
+@router.post("/api/v1/graphs", response_model=GraphInfo, status_code=201, openapi_extra=_UPLOAD_BODY, tags=["graphs"])
+async def upload_graph(
+    request: Request,
+    service: ServiceDependency,
+    name: Annotated[
+        str,
+        Query(
+            max_length=200,
+            description="File name of a raw body; its extension is the format: .csv, .tsv, .txt, .json, .gml, ...",
+            examples=["links.csv"],
+        ),
+    ] = "",
+    directed: Annotated[
+        bool, Query(description="Read an edge list as directed; other formats contain this information.")
+    ] = False,
+) -> Any:
+    """Upload a graph as a form with one file, or as a raw body with its name in the query; it is kept in memory."""
+    if request.headers.get("content-type", "").startswith("multipart/form-data"):
+        async with request.form(max_files=1, max_fields=8) as form:
+            file = form.get("file")
+            if not isinstance(file, UploadFile):
+                raise ServiceError("the form has no file; send it in the field `file`.")
+            name, content = name or file.filename or "", await file.read()
+    elif name:
+        content = await request.body()
+    else:
+        raise ServiceError("the file has no name; give one, as in ?name=links.csv.")
+    return await run_until_disconnect(request, service.add_upload(name, content, directed))
+
+
+@router.post("/api/v1/reload", response_model=schemas.ReloadResponse, tags=["graphs"])
+async def reload_graphs(service: ServiceDependency) -> Any:
+    """Reload all graphs whose files changed; needs a service with a token. Requests in progress keep the old graphs."""
+    if service.settings.token is None:
+        raise ServiceError("reloading needs a token; start the service with CURIOGRAPH_TOKEN.", 403, "TokenRequired")
+    return await asyncio.to_thread(service.graphs.reloader.reload)
+
+
+@router.get("/api/v1/graphs/{graph}", response_model=GraphInfo, tags=["graphs"])
+async def get_graph(graph: GraphPath, service: ServiceDependency) -> Any:
+    """Describe one graph with its size; it is read if necessary."""
+    await service.open_graph(graph)
+    return service.graphs.find(graph).info
+
+
+@router.delete("/api/v1/graphs/{graph}", status_code=204, tags=["graphs"])
+async def delete_graph(graph: GraphPath, service: ServiceDependency) -> Response:
+    """Remove an upload; other graphs cannot be removed."""
+    service.graphs.remove_upload(graph)
+    return Response(status_code=204)
+
+
+@router.get("/api/v1/graphs/{graph}/nodes", response_model=schemas.NodeList, tags=["graphs"])
+async def search_nodes(
+    graph: GraphPath,
+    service: ServiceDependency,
+    query: Annotated[str, Query(max_length=200, description="Text that the labels contain.", examples=["mu"])] = "",
+    limit: Annotated[int, Query(ge=1, description="Maximum number of labels to list.")] = 20,
+) -> Any:
+    """Search nodes by text: first labels that begin with it, then others that contain it, short ones first."""
+    check_count("limit", limit, MAX_K)
+    opened = await service.open_graph(graph)
+    nodes = await asyncio.to_thread(search_labels, opened.graph, query, limit)
+    return {"nodes": nodes, "total": opened.graph.num_nodes}
+
+
+@router.get("/api/v1/agents", response_model=schemas.AgentList, tags=["graphs"])
+async def list_agents() -> Any:
+    """List the agents; also possible are `beam:WIDTH` and `planner:WIDTH`."""
+    return {"agents": [{"name": name, "about": about} for name, about in computations.describe_agents().items()]}
+
+
+@router.get("/api/v1/rewards", response_model=schemas.RewardList, tags=["graphs"])
+async def list_rewards() -> Any:
+    """List the rewards."""
+    return {"rewards": [{"name": name, "about": about} for name, about in computations.REWARD_DESCRIPTIONS.items()]}
+
+
+@router.head("/healthz", include_in_schema=False)
+@router.get("/healthz", response_model=schemas.HealthResponse, tags=["status"])
+async def check_health() -> Any:
+    """Check whether the process responds."""
+    return {"status": "ok"}
+
+
+@router.head("/readyz", include_in_schema=False)
+@router.get("/readyz", response_model=schemas.HealthResponse, tags=["status"])
+async def check_readiness(service: ServiceDependency) -> Any:
+    """Check whether requests should be sent here: not while the service warms up, stops or is overloaded."""
+    if service.status != "ok":
+        raise ServiceError(f"the service is {service.status}.", 503, "NotReady", retry_after=1)
+    return {"status": "ok"}

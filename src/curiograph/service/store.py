@@ -1,0 +1,318 @@
+"""The graphs of a service: built-in ones, datasets, files of the server, uploads; and hot reload of files."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+
+import joblib
+
+from curiograph.errors import CuriographError, FileFormatError, SettingError
+from curiograph.graph import toys
+from curiograph.graph.generators import generate
+from curiograph.graph.graph import Graph, require_edges
+from curiograph.graph.io.read import EXTENSIONS, read_graph
+from curiograph.graph.label_reader import LabelReader
+from curiograph.human.data.load import find_dataset, load_dataset
+from curiograph.human.data.registry import READERS
+from curiograph.human.prediction.protocol import make_study
+from curiograph.messages import quote_value, shorten_text
+from curiograph.recommendation.recommender import Recommender
+from curiograph.service.errors import LOG, InternalError, NotFoundError, TooLargeError
+from curiograph.service.labels import LabelIndex
+from curiograph.service.settings import MAX_EDGES, MAX_NODES, ServiceSettings
+
+UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension != ".mat")
+"""File extensions of uploads; a small .mat can contain a full matrix that needs gigabytes."""
+DEFAULT_GRAPH = "toy:everyday"
+"""Id of the graph that the page shows first."""
+_MAX_TITLE = 80
+"""Maximum number of characters of the title of an upload."""
+GraphKind = Literal["built-in", "data set", "file", "upload"]
+Stamp = tuple[tuple[int, int, int] | None, ...]
+"""Inode, time of change and size of each file of a graph; None for a missing one."""
+
+
+@dataclass(frozen=True)
+class GraphInfo:
+    """A graph of the service; its size is null until it has been read."""
+
+    id: str
+    title: str
+    kind: GraphKind
+    nodes: int | None = None
+    edges: int | None = None
+    directed: bool | None = None
+
+
+class OpenGraph:
+    """A graph in memory, with its labels and its recommender; in the server also with an index of the labels."""
+
+    def __init__(self, graph: Graph, labels: LabelReader | None = None) -> None:
+        self.graph = graph
+        self.labels = labels or LabelReader(graph)
+        self.num_kept = 0
+        """Numbers that the recommender keeps, prepared while answering requests."""
+        self._lock = threading.Lock()
+
+    @cached_property
+    def recommender(self) -> Recommender:
+        """The recommender, which keeps what it has prepared; raises if the graph has no edges."""
+        return Recommender(self.graph)
+
+    @cached_property
+    def prepared_recommender(self) -> Recommender:
+        """The recommender that simulates nothing: it uses the prepared nodes of a history, and PageRank alone."""
+        return self.recommender.replace_curious(lambda ranker: replace(ranker, simulates=False))
+
+    def write_copy(self) -> Path:
+        """Return a file whose arrays worker processes map into memory; it is deleted with this object."""
+        with self._lock:
+            return self._copy
+
+    @cached_property
+    def _copy(self) -> Path:
+        folder = TemporaryDirectory(prefix="curiograph-")
+        weakref.finalize(self, folder.cleanup)
+        path = Path(folder.name) / "graph"
+        joblib.dump(self.graph, path)
+        return path
+
+
+@dataclass
+class StoredGraph:
+    """An entry of the store."""
+
+    id: str
+    title: str
+    kind: GraphKind
+    read: Callable[[], Graph]
+    """Function that reads the graph."""
+    files: tuple[Path | None, Path | None] = (None, None)
+    """File of the graph, and file of its prepared nodes."""
+    opened: OpenGraph | None = None
+    """The graph, or None until it has been read."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """Lock held while the graph is read."""
+
+    @property
+    def info(self) -> GraphInfo:
+        """Description for clients."""
+        if self.opened is None:
+            return GraphInfo(self.id, self.title, self.kind)
+        graph = self.opened.graph
+        return GraphInfo(self.id, self.title, self.kind, graph.num_nodes, graph.num_edges, graph.directed)
+
+    def load(self) -> OpenGraph:
+        """Read the graph and its prepared nodes."""
+        graph = self.read()
+        opened = OpenGraph(graph, LabelIndex(graph))
+        if self.files[1] is not None:
+            opened.recommender.prepare(opened.recommender.load(self.files[1]))
+        return opened
+
+    def get_stamp(self) -> Stamp:
+        """Return what changes when a file of the graph does."""
+        stamps: list[tuple[int, int, int] | None] = []
+        for path in self.files:
+            found = path.stat() if path is not None and path.exists() else None
+            stamps.append(None if found is None else (found.st_ino, found.st_mtime_ns, found.st_size))
+        return tuple(stamps)
+
+
+def _read_les_miserables() -> Graph:
+    """Read the graph of characters of the novel who appear together (by Knuth, included in networkx)."""
+    import networkx
+
+    return Graph.from_edges(list(networkx.les_miserables_graph().edges))
+
+
+_BUILT_IN: dict[str, tuple[str, Callable[[], Graph]]] = {
+    "toy:everyday": ("Everyday things", toys.everyday),
+    "toy:library": ("Library: twelve subjects", toys.library),
+    "les-miserables": ("Les Misérables: who appears with whom", _read_les_miserables),
+    "rg": ("Random geometric, 50 nodes", partial(generate, "rg", nodes=50, seed=3)),
+    "ws": ("Small world, 50 nodes", partial(generate, "ws", nodes=50, seed=3)),
+    "ba": ("Preferential attachment, 50 nodes", partial(generate, "ba", nodes=50, seed=3)),
+    "er": ("Uniformly random, 50 nodes", partial(generate, "er", nodes=50, seed=3)),
+    "toy:grid": ("Grid", toys.grid),
+    "toy:cycle": ("Ring", toys.cycle),
+    "toy:complete": ("Everything linked", toys.complete),
+}
+_DATASET_TITLES = {
+    "wikispeedia": "Wikispeedia: articles and their links",
+    "movielens": "MovieLens: movies that people rate together",
+    "books": "Amazon Books: books that people rate together",
+}
+
+
+def _read_dataset(name: str, data: Path | None) -> Graph:
+    """Read the graph of a dataset: its own, or the one that `predict` builds from the graph users' ratings."""
+    dataset = load_dataset(name, data, lenient=True)
+    return make_study(dataset).graph if dataset.graph is None else dataset.graph
+
+
+class GraphStore:
+    """Graphs by id, safe to use from several threads; each graph is read once, when it is first needed.
+
+    >>> GraphStore(ServiceSettings()).open("toy:library").graph
+    Graph(12 nodes, 18 edges, undirected)
+    """
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self._settings, self._lock = settings, threading.Lock()
+        entries = [StoredGraph(name, title, "built-in", read) for name, (title, read) in _BUILT_IN.items()]
+        for name in READERS:
+            if find_dataset(name, settings.data) is not None:
+                read = partial(_read_dataset, name, settings.data)
+                entries.append(StoredGraph(name, _DATASET_TITLES[name], "data set", read))
+        self._entries = {entry.id: entry for entry in entries}
+        for name, path in settings.graphs.items():
+            if name in self._entries:
+                raise SettingError(f"there is a graph {name!r} already; give your file another name, as in my-{name}.")
+            read = partial(read_graph, path, directed=settings.directed or None)
+            self._entries[name] = StoredGraph(name, name, "file", read, (path, None))
+        for name, path in settings.parts.items():
+            if name not in self._entries:
+                names = ", ".join(self._entries)
+                raise SettingError(f"there are prepared nodes of the graph {name!r}; the graphs are {names}.")
+            self._entries[name].files = (self._entries[name].files[0], path)
+        self.reloader = Reloader([entry for entry in self._entries.values() if any(entry.files)])
+
+    def list_graphs(self) -> list[GraphInfo]:
+        """List all graphs, uploads last."""
+        with self._lock:
+            return [entry.info for entry in self._entries.values()]
+
+    def find(self, graph_id: str) -> StoredGraph:
+        """Return the entry of a graph; raise NotFoundError if it does not exist."""
+        with self._lock:
+            entry = self._entries.get(graph_id)
+            if entry is None:
+                raise NotFoundError(f"there is no graph {quote_value(graph_id)}; GET /api/v1/graphs lists all.")
+            if entry.kind == "upload":  # keep uploads in order of use
+                self._entries[graph_id] = self._entries.pop(graph_id)
+            return entry
+
+    def open(self, graph_id: str) -> OpenGraph:
+        """Return a graph, reading it if necessary; the log gives the reason if it cannot be read."""
+        entry = self.find(graph_id)
+        with entry.lock:
+            if entry.opened is None:
+                try:
+                    entry.opened = entry.load()
+                except (CuriographError, OSError) as error:
+                    LOG.error("the graph %s cannot be read: %s", graph_id, error)
+                    raise InternalError("this graph cannot be read; see the log of the server.") from None
+            return entry.opened
+
+    def open_files(self) -> None:
+        """Read all graphs of files; raise the error of the first that cannot be read."""
+        for entry in self.reloader.entries:
+            with entry.lock:
+                entry.opened = entry.opened or entry.load()
+
+    def check_upload(self, filename: str, content: bytes) -> str:
+        """Return the title of an upload, its file name; raise an error if it is too large or of another format."""
+        title = shorten_text(filename.replace("\\", "/").rpartition("/")[2][-_MAX_TITLE:] or "graph", _MAX_TITLE)
+        if len(content) > self._settings.upload_bytes:
+            limit = self._settings.upload_bytes
+            raise TooLargeError(f"{title}: has {len(content):,} bytes; at most {limit:,} are allowed.")
+        extension = Path(title).suffix.lower()
+        if extension not in UPLOAD_EXTENSIONS:
+            raise FileFormatError(
+                f"{title}: the extension {extension!r} is not supported; use one of {', '.join(UPLOAD_EXTENSIONS)}."
+            )
+        return title
+
+    def keep_upload(self, title: str, opened: OpenGraph) -> GraphInfo:
+        """Add an uploaded graph; the least recently used one is removed if there are too many."""
+        entry = StoredGraph(f"upload-{secrets.token_hex(6)}", title, "upload", lambda: opened.graph, opened=opened)
+        with self._lock:
+            uploads = [other.id for other in self._entries.values() if other.kind == "upload"]
+            for least_recently_used in uploads[: max(0, len(uploads) + 1 - self._settings.uploads)]:
+                del self._entries[least_recently_used]
+            self._entries[entry.id] = entry
+        return entry.info
+
+    def remove_upload(self, graph_id: str) -> None:
+        """Remove an upload; other graphs cannot be removed."""
+        with self._lock:
+            entry = self._entries.get(graph_id)
+            if entry is None or entry.kind != "upload":
+                raise NotFoundError(f"there is no upload {quote_value(graph_id)}; only uploads can be removed.")
+            del self._entries[graph_id]
+
+
+class Reloader:
+    """Replaces graphs whose files changed; safe to use from several threads.
+
+    A graph and its prepared nodes are read completely before they replace the old ones, so that requests in progress
+    keep what they began with. If a new file cannot be used, the old graph stays, and the log says why.
+    """
+
+    def __init__(self, entries: list[StoredGraph]) -> None:
+        self.entries, self._lock = entries, threading.Lock()
+        self._loaded = {entry.id: entry.get_stamp() for entry in entries}
+        self._tried, self._seen = dict(self._loaded), dict(self._loaded)
+
+    def poll(self) -> None:
+        """Reload graphs whose files changed and are complete: equal in two polls.
+
+        A file that cannot be used is tried again when it changes.
+        """
+        with self._lock:
+            for entry in self.entries:
+                stamp = entry.get_stamp()
+                if stamp == self._seen[entry.id] != self._tried[entry.id]:
+                    self._replace(entry, stamp)
+                self._seen[entry.id] = stamp
+
+    def reload(self) -> dict[str, list[str]]:
+        """Reload all graphs whose files changed; return the ids of those reloaded, failed and unchanged."""
+        result: dict[str, list[str]] = {"reloaded": [], "failed": [], "unchanged": []}
+        with self._lock:
+            for entry in self.entries:
+                stamp = entry.get_stamp()
+                is_changed = stamp != self._loaded[entry.id]
+                kind = "unchanged" if not is_changed else "reloaded" if self._replace(entry, stamp) else "failed"
+                result[kind].append(entry.id)
+        return result
+
+    def _replace(self, entry: StoredGraph, stamp: Stamp) -> bool:
+        """Read a graph and its prepared nodes, then replace the old ones; on failure, log it and return False."""
+        self._tried[entry.id] = stamp
+        try:
+            opened = entry.load()
+            require_edges(opened.graph)
+        except (CuriographError, OSError) as error:
+            LOG.error("the graph %s was not reloaded, and the old one stays: %s", entry.id, error)
+            return False
+        with entry.lock:
+            entry.opened = opened
+        self._loaded[entry.id] = stamp
+        LOG.warning("the graph %s was reloaded", entry.id)  # the level that is shown by default
+        return True
+
+
+def read_upload(path: Path, title: str, directed: bool) -> Graph:
+    """Read an uploaded file; raise FileFormatError if it is malformed, TooLargeError if the graph is too large.
+
+    `directed` is for edge lists; other formats contain this information.
+    """
+    try:
+        graph = read_graph(path, directed=directed or None)
+    except CuriographError as error:
+        raise type(error)(str(error).replace(str(path), title).replace(path.name, title)) from None
+    for unit, count, maximum in (("nodes", graph.num_nodes, MAX_NODES), ("edges", graph.num_edges, MAX_EDGES)):
+        if count > maximum:
+            raise TooLargeError(f"{title}: has {count:,} {unit}; at most {maximum:,} are allowed.")
+    require_edges(graph)
+    return graph
