@@ -14,9 +14,7 @@ from . import greedy_walkers as greedy_walkers
 from . import homology as homology
 from . import jit as jit
 from . import lookahead as lookahead
-from . import mixtures as mixtures
 from . import nearest_items as nearest_items
-from . import neighborhood as neighborhood
 from . import observation as observation
 from . import pagerank_batch as pagerank_batch
 from . import pagerank_single as pagerank_single
@@ -32,6 +30,4 @@ from . import shortest_paths as shortest_paths
 from . import similarity as similarity
 from . import subgraph_measures as subgraph_measures
 from . import subgraphs as subgraphs
-from . import text as text
-from . import voids as voids
 from . import weighted as weighted
