@@ -57,8 +57,9 @@ def measure_acting(seed: int, quick: bool) -> list[Result]:
 
 def measure_training(seed: int, quick: bool) -> list[Result]:
     """Time the published training step: 100 graphs advance by one node, then one update of 32; epsilon 0.1."""
-    from curiograph.rewards.registry import as_reward
     from curiograph.training.config import make_settings
+
+    from curiograph.rewards.registry import as_reward
     from curiograph.training.dqn import DqnLearner
     from curiograph.training.trainer import use_one_torch_thread
 

@@ -22,6 +22,8 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 import psutil
+from curiograph.human.data.load import get_cache_folder
+from curiograph.recommendation.prepared import CuriousRanker
 
 from benchmarks import mixed_load
 from benchmarks.centrality import create_random_graph, read_wikispeedia
@@ -32,9 +34,7 @@ from curiograph.errors import SettingError
 from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
-from curiograph.human.data.load import get_cache_folder
 from curiograph.progress import Progress
-from curiograph.recommendation.prepared import CuriousRanker
 from curiograph.recommendation.recommender import Recommender
 
 COLUMNS = ("candidates", "requests/s", "p50", "p99", "errors", "memory first", "last", "max", "target met")

@@ -14,6 +14,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from curiograph.human.null_models.models import latticize_graph
 
 from benchmarks.centrality import (
     create_random_graph,
@@ -43,7 +44,6 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES, generate, generate_split
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
-from curiograph.human.null_models.models import latticize_graph
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.cct import FlexibilityTracker
 from curiograph.rewards.cpt import CompressibilityTracker

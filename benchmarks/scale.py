@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from curiograph.human.profile.profile import profile
+from curiograph.human.profile.styles import simulate_styles
 
 from benchmarks import engines, large
 from benchmarks.command import create_parser, exit_on_error, show_results
@@ -28,8 +30,6 @@ from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
 from curiograph.graph.labels import RangeLabels
 from curiograph.growth.measure import measure
-from curiograph.human.profile.profile import profile
-from curiograph.human.profile.styles import simulate_styles
 from curiograph.progress import Progress
 from curiograph.validation import resolve_workers
 from curiograph.warmup import warm_up

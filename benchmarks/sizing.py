@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 import psutil
+from curiograph.service.graph_store import OpenGraph
 
 from benchmarks.centrality import create_random_graph
 from benchmarks.command import create_parser, exit_on_error, show_results
 from curiograph.cli.output import show_progress
 from curiograph.progress import Progress
 from curiograph.recommendation.recommender import Recommender
-from curiograph.service.graph_store import OpenGraph
 
 COLUMNS = ("quantity", "value")
 _BYTES_PER_NUMBER = 12

@@ -14,6 +14,8 @@ from typing import Any
 
 import networkx
 import numpy as np
+from curiograph.human.profile.styles import RELIABLE
+from curiograph.plotting.profile import plot_styles
 from show_replication import (
     format_agreement,
     format_bounds,
@@ -36,10 +38,8 @@ import curiograph as cg
 from benchmarks.mixed_load import format_value
 from benchmarks.report import format_ratio, format_seconds
 from benchmarks.sizing import Sizing
-from curiograph.human.profile.styles import RELIABLE
 from curiograph.plotting import COLORS, create_figure, save_figure
 from curiograph.plotting.growth import build_step_curve
-from curiograph.plotting.profile import plot_styles
 from reproduction.__main__ import EXPERIMENTS, read_report
 from reproduction.meaning import report as report_meaning
 from reproduction.motives import report as report_motives

@@ -9,6 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from curiograph.human.data.dataset import Dataset
+from curiograph.human.data.load import load_dataset
+from curiograph.human.prediction.components import PAGERANK, REWARDS, Components, score_pagerank
+from curiograph.human.prediction.protocol import Study, get_recipe, make_study
+from curiograph.human.prediction.results import MEMORY, Outcome
+from curiograph.human.prediction.walkers import Walkers, score_visits, simulate_walkers
+from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, estimate_means, resample_means, sum_by_user
+from curiograph.statistics.groups import adjust_holm
 from numpy.typing import NDArray
 from scipy.stats import norm
 
@@ -16,17 +24,9 @@ from curiograph.arrays import Float32, Float64, Int64
 from curiograph.errors import WalkError
 from curiograph.growth.compute import compute_growth
 from curiograph.human.choices.choice_sets import ChoiceSet
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.load import load_dataset
-from curiograph.human.prediction.components import PAGERANK, REWARDS, Components, score_pagerank
 from curiograph.human.prediction.predict import FULL, QUICK, Effort, fit_splits
-from curiograph.human.prediction.protocol import Study, get_recipe, make_study
-from curiograph.human.prediction.results import MEMORY, Outcome
-from curiograph.human.prediction.walkers import Walkers, score_visits, simulate_walkers
 from curiograph.human.trajectories import Trajectories, count_by_user
 from curiograph.plotting import COLORS, create_figure, get_color
-from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, estimate_means, resample_means, sum_by_user
-from curiograph.statistics.groups import adjust_holm
 from reproduction.people import DATASETS, GAMES, TITLES, load_datasets
 from reproduction.report import Report, Setup, interval, is_known
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from curiograph.human.prediction.components import REWARDS
 
 from curiograph.centrality.walk_statistics import UNBIASED, walk_statistics
-from curiograph.human.prediction.components import REWARDS
 from curiograph.plotting import COLORS, create_figure
 from reproduction.people import DATASETS, TITLES, prepare_predictions
 from reproduction.report import Report, Setup, plus_minus

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
 from curiograph.human.prediction.components import PAGERANK, Mixture
+
 from curiograph.human.prediction.predict import PredictionRun
 from curiograph.plotting import MARKERS, create_figure, get_color
 from reproduction.people import DATASETS, TITLES, prepare_predictions

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from curiograph.human.prediction.protocol import CORE_RECIPES
 
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.human import Trajectories, cooccurrence_graph, core, load_dataset, measure_graph_coverage
 from curiograph.human.choices.windows import find_links
-from curiograph.human.prediction.protocol import CORE_RECIPES
 from reproduction.report import Report, Setup, percent
 
 KINDS: dict[str, dict[str, Any]] = {

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
 from curiograph.leaderboard.suite import suite
+
 from curiograph.progress import split_progress
 from reproduction.report import Report, Setup, is_known, number, percent
 

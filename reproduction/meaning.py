@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from curiograph.human.data.load import load_dataset
+from curiograph.statistics.bootstrap import estimate_means, sum_by_user
 
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import FileFormatError
 from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import find_choices
-from curiograph.human.data.load import load_dataset
 from curiograph.human.motives.catalog import MOTIVES, as_motives
 from curiograph.human.motives.hypotheses import score_folds
 from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.plotting import COLORS, create_figure, get_color
 from curiograph.progress import Progress, split_progress
-from curiograph.statistics.bootstrap import estimate_means, sum_by_user
 from reproduction.report import Report, Setup, interval
 
 GIVEN = {

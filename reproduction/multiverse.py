@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
-
-from curiograph.agents.registry import as_agent
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.prediction.components import PAGERANK, REWARDS
 from curiograph.human.prediction.fitting import KINDS
 from curiograph.human.prediction.protocol import get_recipe
 from curiograph.human.prediction.results import MEMORY
+from scipy.special import stdtrit
+
+from curiograph.agents.registry import as_agent
 from curiograph.plotting import COLORS, create_figure, get_color
 from reproduction.people import DATASETS, TITLES, load_datasets
 from reproduction.published import TABLE2

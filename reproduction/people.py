@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from curiograph.graph.graph import Graph
-from curiograph.human.data.cooccurrence import Keep
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.load import load_dataset
+from curiograph.human.prediction.protocol import get_recipe
+
+from curiograph.graph.graph import Graph
+from curiograph.human.data.cooccurrence import Keep
 from curiograph.human.data.wikispeedia import read_wikispeedia
 from curiograph.human.prediction.predict import FULL, QUICK, PredictionRun, prepare_run
-from curiograph.human.prediction.protocol import get_recipe
 from curiograph.progress import split_progress
 from curiograph.validation import check_choice
 from reproduction.report import Setup

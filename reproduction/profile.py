@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
-from curiograph.graph.csr import concatenate_ranges, freeze_array
-from curiograph.graph.labels import ListLabels
 from curiograph.human.profile.measures import MEASURES
 from curiograph.human.profile.profile import profile
 from curiograph.human.profile.styles import RELIABLE
+
+from curiograph.graph.csr import concatenate_ranges, freeze_array
+from curiograph.graph.labels import ListLabels
 from curiograph.human.trajectories import Trajectories
 from curiograph.plotting import COLORS, create_figure
 from reproduction.people import GAMES, load_games

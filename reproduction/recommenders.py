@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
-from curiograph.human.data.cooccurrence import core
 from curiograph.human.recommenders.evaluate import evaluate_recommenders
 from curiograph.human.recommenders.splits import SplitKind
+
+from curiograph.human.data.cooccurrence import core
 from curiograph.plotting import create_figure
 from curiograph.progress import split_progress
 from reproduction.people import DATASETS, TITLES, load_datasets, load_games

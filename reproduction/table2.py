@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
+from curiograph.human.prediction.results import CANDIDATE_LABELS, MEMORY, Prediction
 
 from curiograph.human.data.cooccurrence import Keep
-from curiograph.human.prediction.results import CANDIDATE_LABELS, MEMORY, Prediction
 from curiograph.plotting import COLORS, create_figure, get_color
 from curiograph.validation import check_choice
 from reproduction.people import DATASETS, TITLES, prepare_predictions

@@ -12,6 +12,12 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
+from curiograph.human.data.dataset import Dataset
+from curiograph.human.prediction.components import PAGERANK, REWARDS, solve_from_nodes
+from curiograph.human.prediction.fitting import KINDS
+from curiograph.human.prediction.protocol import Recipe, Study, make_study
+from curiograph.human.prediction.results import MEMORY
+from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 
 from curiograph import kernels
 from curiograph.arrays import Float32, Float64, Int32, Int64
@@ -21,12 +27,6 @@ from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import Markov
 from curiograph.human.choices.choice_ranks import find_chosen
 from curiograph.human.choices.windows import Windows, find_links
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.prediction.components import PAGERANK, REWARDS, solve_from_nodes
-from curiograph.human.prediction.fitting import KINDS
-from curiograph.human.prediction.protocol import Recipe, Study, make_study
-from curiograph.human.prediction.results import MEMORY
-from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 from curiograph.recommendation.ranker import CandidateSet, find_candidates
 from reproduction import mixture_kernels
 

@@ -10,13 +10,13 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from curiograph.cli.checks import DoctorReport
+from curiograph.cli.packages import PURPOSES, read_installed
+from curiograph.paper.peers import compute_slow_compressibility
 
 import curiograph as cg
 from curiograph.agents import pretrained
 from curiograph.cli import checks, packages
-from curiograph.cli.checks import DoctorReport
-from curiograph.cli.packages import PURPOSES, read_installed
-from curiograph.paper.peers import compute_slow_compressibility
 
 REQUIRES = [
     "numba>=0.60",

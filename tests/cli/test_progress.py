@@ -19,6 +19,7 @@ from functools import partialmethod
 
 import numpy as np
 import pytest
+from curiograph.paper import curves, lengths, table1
 from rich.progress import Progress as RichProgress
 
 from curiograph.agents.evaluate import Rollouts
@@ -27,8 +28,6 @@ from curiograph.cli.output import show_progress
 from curiograph.graph.toys import library
 from curiograph.growth.measure import measure
 from curiograph.human.motives.hypotheses import hypotheses
-from curiograph.paper import curves, lengths, table1
-from curiograph.parallel import IN_PROCESS
 from curiograph.progress import RemainingTime, no_progress, split_progress
 from support.people_styles import simulate_styles
 

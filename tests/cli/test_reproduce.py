@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from curiograph.paper import multiverse, universes
 
 from curiograph.agents import pretrained
 from curiograph.human.prediction.predict import Effort
-from curiograph.paper import multiverse, universes
 from support import people
 from support.program import Run
 from support.small_agents import save_random_agents

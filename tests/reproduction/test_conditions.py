@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from curiograph.human.data.dataset import Dataset
+from curiograph.human.data.load import load_dataset
+from curiograph.human.prediction.protocol import make_study
+from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 
 from curiograph.errors import WalkError
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.load import load_dataset
 from curiograph.human.prediction.predict import Effort
-from curiograph.human.prediction.protocol import make_study
-from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import resolve_engine
 from curiograph.results import to_plain

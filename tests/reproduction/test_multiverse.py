@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curiograph.human.data.dataset import Dataset
+from curiograph.human.prediction.components import ALPHAS, PAGERANK, Mixture
 
 from curiograph.agents.registry import as_agent
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.prediction.components import ALPHAS, PAGERANK, Mixture
 from curiograph.human.prediction.predict import Effort as PredictEffort
 from curiograph.human.prediction.predict import prepare_run
 from curiograph.parallel import resolve_engine

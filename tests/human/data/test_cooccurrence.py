@@ -16,8 +16,8 @@ from sklearn.neighbors import NearestNeighbors
 import curiograph as cg
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.human.data.cooccurrence import cooccurrence_graph, core
-from curiograph.recommendation.incidence import build_incidence
 from curiograph.human.trajectories import Trajectories
+from curiograph.recommendation.incidence import build_incidence
 from oracles import nearest_items
 
 LOGS = st.lists(st.tuples(st.integers(0, 8), st.lists(st.sampled_from("abcdefg"), max_size=8)), min_size=1, max_size=20)

@@ -10,12 +10,12 @@ import pytest
 from scipy.special import log_softmax
 
 import curiograph as cg
+from curiograph.bootstrap import Estimate
 from curiograph.human.choices.choice_sets import find_choices
+from curiograph.human.motives import random_effects
 from curiograph.human.motives.catalog import MOTIVES, as_motives
 from curiograph.human.motives.logit import ChoiceLogit, center_features, compute_features
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.motives import random_effects
-from curiograph.bootstrap import Estimate
 from support.people import follow_agent
 from support.people_choices import simulate_choices
 

@@ -19,10 +19,10 @@ from curiograph.errors import SettingError, UnknownNameError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
-from curiograph.recommendation.count_rankers import Markov
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.choices.windows import Windows
 from curiograph.messages import quote_value
+from curiograph.recommendation.count_rankers import Markov
 from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
 from curiograph.rewards.registry import RewardLike, as_reward
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from curiograph.agents.registry import AgentLike
 from curiograph.arrays import Float64, Int64
+from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
@@ -25,7 +26,6 @@ from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.rewards.registry import RewardLike
-from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
 _RANK_FIELDS = ("above", "tied", "count")

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
+from curiograph.bootstrap import Estimate, make_columns
 from curiograph.human.motives.motive_weights import MotiveWeights, list_people
 from curiograph.results import Table, to_plain
 from curiograph.skipped import Skipped
-from curiograph.bootstrap import Estimate, make_columns
 
 if TYPE_CHECKING:
     import pandas as pd

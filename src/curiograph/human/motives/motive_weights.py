@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.results import Table, to_plain
 from curiograph.bootstrap import Estimate, make_columns
+from curiograph.results import Table, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,13 +9,13 @@ import numpy as np
 from scipy.special import logsumexp
 
 from curiograph.arrays import Float64, Int64
+from curiograph.bootstrap import estimate_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.human.motives.motive_weights import MotiveWeight, MotiveWeights
-from curiograph.progress import Progress, no_progress
-from curiograph.bootstrap import estimate_means, sum_by_user
 from curiograph.human.motives.random_effects import find_modes, fit_population, update_population
+from curiograph.progress import Progress, no_progress
 
 MIN_PEOPLE = 10
 """Minimum number of people whose weights are estimated."""

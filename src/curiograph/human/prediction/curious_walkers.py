@@ -22,9 +22,9 @@ from curiograph.exploration.mdp import Candidates
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
-from curiograph.recommendation.incidence import gather_product
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.progress import Progress, no_progress
+from curiograph.recommendation.incidence import gather_product
 from curiograph.rewards.registry import as_reward
 
 _STARTS_PER_TASK = 64

@@ -17,8 +17,7 @@ from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import BASELINES
 from curiograph.human.choices.choice_ranks import MEASURES
 from curiograph.human.choices.choice_sets import CandidateScope
-from curiograph.human.data.datasets import Dataset
-from curiograph.human.data.datasets import load_dataset
+from curiograph.human.data.datasets import Dataset, load_dataset
 from curiograph.human.prediction.curious_walkers import score_visits, simulate_walkers
 from curiograph.human.prediction.methods import MEMORY, REWARDS, Components, fit_split, score_pagerank
 from curiograph.human.prediction.outcomes import Outcome, Prediction
