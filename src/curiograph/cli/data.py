@@ -42,24 +42,21 @@ def list_datasets(output: options.Output) -> None:
 def get(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name in `curiograph data list`.", show_default=False)],
     output: options.Output,
-    origin: Annotated[
-        Path | None, typer.Option("--from", help="Copy from this folder, archive or file instead of downloading.")
-    ] = None,
     cache: Annotated[
         Path | None, typer.Option(help="Folder to store datasets in. Default: the cache folder of the user.")
     ] = None,
 ) -> None:
-    """Download a dataset, or copy it from a file.
+    """Download a dataset.
 
     [bold]curiograph data get wikispeedia[/bold]
     """
-    from curiograph.human.data.datasets import get_dataset, get_source
+    from curiograph.human.data.datasets import SOURCES, get_dataset
 
     check_out(output.out)
-    source = get_source(name)
     with show_progress(output.quiet) as progress:
-        progress(f"getting {source.name}")
-        folder = get_dataset(source.name, cache, origin, progress)
+        progress(f"getting {name}")
+        folder = get_dataset(name, cache, progress)
     rows = [{"file": path.name, "bytes": path.stat().st_size} for path in sorted(folder.iterdir())]
-    emit(output, {"name": source.name, "folder": str(folder), "rows": rows}, rows)
-    print_remark(f"{source.name} is in {folder}; {source.license}; cite {source.citation}", output.quiet)
+    emit(output, {"name": name, "folder": str(folder), "rows": rows}, rows)
+    source = SOURCES.get(name, SOURCES["books"])
+    print_remark(f"{name} is in {folder}; {source.license}; cite {source.citation}", output.quiet)

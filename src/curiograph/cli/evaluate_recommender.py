@@ -34,7 +34,7 @@ def evaluate_recommender(
         found = cg.evaluate_recommenders(
             walks,
             split,
-            methods=method,
+            **({"methods": method} if method else {}),
             graph=cg.human.cooccurrence_graph if graph is None else options.open_graph(graph),
             test=test,
             max_users=max_users,

@@ -17,10 +17,7 @@ def graph(
     columns: options.Columns,
     output: options.Output,
     similarity: Annotated[
-        Literal["cosine", "pmi", "sequence"],
-        typer.Option(
-            help="Of items: cosine, pmi (favors those with few users) or sequence (visited soon after each other)."
-        ),
+        Literal["cosine", "pmi"], typer.Option(help="Of items: cosine, or pmi, which favors those with few users.")
     ] = "cosine",
     keep: Annotated[
         Literal["knn", "highest"],

@@ -40,7 +40,7 @@ def measure(
     g = options.open_graph(graph, directed)
     measured: Any = options.read_labels(g, walk) if walk else columns.read(walks or "", tuple(keep or ()))
     with show_progress(output.quiet) as progress:
-        growth = cg.measure(g, measured, progress=progress) if walk is None else cg.measure(g, measured)
+        growth: Any = cg.measure(g, measured, progress=progress)
         if output.out is not None and output.out.suffix == ".gif":
             cg.animate_walk(g, measured, output.out, progress=progress)
     emit(output, growth, growth.to_frame(), draw=growth.plot)

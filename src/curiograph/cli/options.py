@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import functools
 import inspect
-import sys
 from collections.abc import Callable, Hashable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
@@ -93,7 +92,7 @@ class Columns:
         """Read the walks of people from a file, a dataset or stdin."""
         from curiograph.human import read_log
 
-        return read_log(sys.stdin if log == "-" else log, keep=keep, **vars(self))
+        return read_log(log, keep=keep, **vars(self))
 
 
 @dataclass(frozen=True)

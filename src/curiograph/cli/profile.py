@@ -44,11 +44,11 @@ def profile(
         found = cg.profile(g, people, measures=measure, similarity=options.read_similarity(texts, g), progress=progress)
     if group is not None:
         compared = cg.compare_groups(found, by=group, seed=output.seed)
-        document = {"answer": compared.answer, **compared.to_dict(), "skipped": found.skipped}
+        document = {"answer": compared.answer, **compared.to_dict(), "skipped": found.walks.skipped}
         emit(output, document, compared.to_frame(), draw=compared.plot)
     elif styles:
         estimated = found.styles(seed=output.seed)
-        document = {"answer": estimated.answer, **estimated.to_dict(), "skipped": found.skipped}
+        document = {"answer": estimated.answer, **estimated.to_dict(), "skipped": found.walks.skipped}
         emit(output, document, estimated.to_frame(), draw=estimated.plot)
     else:
-        emit(output, found, found.to_frame(), draw=found.plot)
+        emit(output, {**found.to_dict(), "skipped": found.walks.skipped}, found.to_frame(), draw=found.plot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -9,11 +10,12 @@ from typing import Annotated
 import typer
 
 from curiograph.cli import options
-from curiograph.cli.output import print_remark, show_json
+from curiograph.cli.output import print_remark
 from curiograph.errors import FileFormatError, SettingError
 
 
 def serve(
+    output: options.Output,
     host: Annotated[
         str, typer.Option(help="Address to listen on; one that other machines can reach needs --token.")
     ] = "127.0.0.1",
@@ -43,8 +45,6 @@ def serve(
     no_token: Annotated[bool, typer.Option("--no-token", help="Serve other machines without a token.")] = False,
     seconds: Annotated[int, typer.Option(help="Maximum time to answer a request.", min=1)] = 30,
     steps: Annotated[int, typer.Option(help="Maximum number of nodes of a walk or history.", min=1)] = 500,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Serve the page and the REST service.
 
@@ -69,10 +69,10 @@ def serve(
     address = format_url(listener)
 
     def report_address() -> None:
-        if json:
-            show_json({"address": address, "pid": os.getpid()})
+        if output.json:
+            print(json.dumps({"address": address, "pid": os.getpid()}), flush=True)
         else:
-            print_remark(f"serving on {address} (stop with Ctrl-C)", quiet)
+            print_remark(f"serving on {address} (stop with Ctrl-C)", output.quiet)
 
     run_server(app, listener, report_address)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -137,7 +136,7 @@ def predict(
     seed, engine = check_seed(seed), as_engine(engine)
     import_optional("optuna", "predict", "Predictions")
     if isinstance(data, Trajectories):
-        data = Dataset(name="walks", walks=data, source_path=Path())
+        data = Dataset(data)
     elif not isinstance(data, Dataset):
         data = load_dataset(data, folder)
     if graph is not None:

@@ -143,7 +143,7 @@ class WalkSession:
         self.steps = [*self.steps, *steps]
         self.view = view
         first = walk[:MAX_COMPRESSED_NODES]
-        self.bits = measure(self.graph, first, pairs="all").compressibility.tolist()  # as the reward cpt
+        self.bits = measure(self.graph, first).compressibility.tolist()  # as the reward cpt
         self.bits += [np.nan] * (len(walk) - len(first))
         self._update_growth()
 
