@@ -24,9 +24,9 @@ def warm_up() -> float:
         for agent in ("random", "greedy", "beam:2", "planner:2", "igt-rg"):
             cg.evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2, engine=here)
     cg.measure(library(), ["music", "physics", "chemistry"])
-    walks = [["music", "physics", "chemistry", "biology", "philosophy", "logic", "mathematics", "computing"]] * 2
+    walks = [cg.explore(library(), "random", start=start, steps=8, seed=0) for start in ("music", "logic", "biology")]
     people = cg.human.Trajectories.from_walks(walks, graph=library())
-    cg.profile(library(), people).styles(4)
+    cg.profile(library(), people)
     cg.human.compare_growth(library(), people, nulls=list(NULL_MODELS), steps=3, replicates=1, engine=here)
     returning = cg.human.Trajectories.from_walks([["music", "physics", "music", "physics"]] * 10, graph=library())
     cg.human.hypotheses(

@@ -28,13 +28,15 @@ def evaluate_recommender(
 
     [bold]curiograph evaluate-recommender events.csv --split last --out evaluation.json[/bold]
     """
+    from curiograph.recommendation.evaluation import METHODS
+
     check_out(output.out)
     walks = columns.read(log)
     with show_progress(output.quiet) as progress:
         found = cg.evaluate_recommenders(
             walks,
             split,
-            **({"methods": method} if method else {}),
+            methods=method or METHODS,
             graph=cg.human.cooccurrence_graph if graph is None else options.open_graph(graph),
             test=test,
             max_users=max_users,

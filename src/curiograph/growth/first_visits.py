@@ -103,7 +103,7 @@ def place_walks(graph: Graph, walks: Any) -> Trajectories:
     if empty == len(people):
         raise WalkError(f"none of the {len(people)} walks visits a node of the graph; check the labels of both.")
     if empty:
-        people = people.rows(people.lengths > 0).add_skipped(Skipped(count=empty, reasons={EMPTY: empty}))
+        people = people[people.lengths > 0].add_skipped(Skipped(count=empty, reasons={EMPTY: empty}))
     return people
 
 

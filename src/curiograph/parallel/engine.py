@@ -6,7 +6,7 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -115,7 +115,10 @@ class Engine:
         else:
             journal = None
         with journal or nullcontext():
-            results = {index: kept for index in range(len(tasks)) if journal and (kept := journal.read(index))}
+            results: dict[int, Result] = {}
+            for index in range(len(tasks)) if journal else ():
+                if kept := journal.read(index):
+                    results[index] = kept
             sizes = sizes or [1] * len(tasks)
             note = f" ({sum(sizes[index] for index in results):,} found in the run folder)" if results else ""
 
@@ -133,17 +136,17 @@ class Engine:
                             journal.write(index, result)
                         report()
             except KeyboardInterrupt:
-                kept = (
-                    f"they are kept in {self.run}: rerun the command to resume"
-                    if journal
-                    else ("nothing is kept; use a run folder (--run FOLDER) to be able to resume")
-                )
-                raise JobStopped(f"stopped after {len(results):,} of {len(tasks):,} tasks of {name}; {kept}") from None
+                advice = "nothing is kept; use a run folder (--run FOLDER) to be able to resume"
+                if journal:
+                    advice = f"they are kept in {self.run}: rerun the command to resume"
+                raise JobStopped(
+                    f"stopped after {len(results):,} of {len(tasks):,} tasks of {name}; {advice}"
+                ) from None
         return [results[index] for index in range(len(tasks))]
 
     def _run(
         self, function: TaskFunction, shared: Any, tasks: Sequence[Any], missing: list[int], name: str
-    ) -> Iterator[tuple[int, Result]]:
+    ) -> Generator[tuple[int, Result]]:
         """Yield indices and results of the missing tasks, as they finish."""
         if self.backend == "ray" and missing and not _inside_task.get():
             yield from self._run_on_ray(function, shared, tasks, missing)
@@ -161,7 +164,7 @@ class Engine:
 
     def _run_on_ray(
         self, function: TaskFunction, shared: Any, tasks: Sequence[Any], missing: list[int]
-    ) -> Iterator[tuple[int, Result]]:
+    ) -> Generator[tuple[int, Result]]:
         """Yield indices and results from a cluster; Ray reruns the tasks of workers and machines that die.
 
         Not through `ray.util.joblib`: it returns all results at the end, so that none could be kept before.
@@ -213,7 +216,7 @@ def as_engine(engine: Any) -> Engine:
 
 def _run_in_processes(
     function: TaskFunction, shared: Any, left: dict[int, Any], workers: int, name: str
-) -> Iterator[tuple[int, Result]]:
+) -> Generator[tuple[int, Result]]:
     """Yield indices and results from worker processes; when one dies, its tasks run again."""
     import joblib
     from joblib.externals.loky.process_executor import TerminatedWorkerError

@@ -224,14 +224,23 @@ def _list_roots(folder: PathLike | None) -> list[Path]:
             raise FileFormatError(f"{folder}: there is no such folder; check its name.")
         return [as_path(folder)]
     given = os.environ.get("CURIOGRAPH_DATA")
-    return [*([Path(given)] if given else []), get_cache_folder()]
+    roots = [Path(given)] if given else []
+    try:
+        return [*roots, get_cache_folder()]
+    except SettingError:  # without a home folder, CURIOGRAPH_DATA is sufficient
+        if not roots:
+            raise
+        return roots
 
 
 def get_cache_folder() -> Path:
-    """Return the folder of downloaded datasets."""
+    """Return the folder of downloaded datasets; raise SettingError if the user has no home folder."""
     import pooch
 
-    return Path(pooch.os_cache("curiograph"), "data")
+    try:
+        return Path(pooch.os_cache("curiograph"), "data")
+    except RuntimeError as error:
+        raise SettingError(f"{error}.") from None
 
 
 def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = no_progress) -> Path:
