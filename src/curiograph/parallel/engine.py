@@ -116,8 +116,8 @@ class Engine:
             journal = None
         with journal or nullcontext():
             results: dict[int, Result] = {}
-            for index in range(len(tasks)) if journal else ():
-                if kept := journal.read(index):
+            for index in range(len(tasks)):
+                if journal and (kept := journal.read(index)):
                     results[index] = kept
             sizes = sizes or [1] * len(tasks)
             note = f" ({sum(sizes[index] for index in results):,} found in the run folder)" if results else ""
@@ -139,9 +139,8 @@ class Engine:
                 advice = "nothing is kept; use a run folder (--run FOLDER) to be able to resume"
                 if journal:
                     advice = f"they are kept in {self.run}: rerun the command to resume"
-                raise JobStopped(
-                    f"stopped after {len(results):,} of {len(tasks):,} tasks of {name}; {advice}"
-                ) from None
+                done = f"{len(results):,} of {len(tasks):,} tasks of {name}"
+                raise JobStopped(f"stopped after {done}; {advice}") from None
         return [results[index] for index in range(len(tasks))]
 
     def _run(
