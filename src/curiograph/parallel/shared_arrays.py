@@ -1,6 +1,6 @@
 """Values shared by all tasks of a job: their arrays are written to one file that every process memory-maps.
 
-Arrays that are memory-mapped already, as those of a saved graph, are not copied: every process maps their
+Arrays that are memory-mapped already, as those of a graph opened from .npz, are not copied: every process maps their
 file, even after it was replaced or deleted.
 """
 
