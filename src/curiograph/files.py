@@ -22,6 +22,8 @@ MAX_FILE_BYTES = 2**28
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"\x1f\x8b": "compressed by gzip; unpack it first",
+    b"%PDF": "a PDF document; export the data as text",
+    b"\x89PNG": "a picture; export the data as text",
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
 }
