@@ -65,7 +65,7 @@ def agent(width):
     return GnnAgent(shape, {name: np.ones(size, np.float32) for name, size in shape.weights().items()}, "a")
 
 def parts(path, nodes):
-    made = curiograph.Recommender(curiograph.toys.library(), curiograph.CuriousRanker("max-degree", walks=20))
+    made = cg.Recommender(cg.toys.library(), cg.CuriousRanker("max-degree", walks=20))
     made.prepare(nodes)
     made.save(path)
 
