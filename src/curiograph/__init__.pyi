@@ -66,9 +66,7 @@ from .recommendation.recommender import Recommender as Recommender
 from .recommendation.recommender import recommend as recommend
 from .rewards.base import Reward as Reward
 from .rewards.base import Tracker as Tracker
-from .rewards.combined import CombinedReward as CombinedReward
 from .rewards.custom import CallableReward as CallableReward
-from .rewards.rate_distortion import RateDistortion as RateDistortion
 from .rewards.rate_distortion import compressibility as compressibility
 from .rewards.rate_distortion import rate_distortion as rate_distortion
 from .rewards.registry import as_reward as as_reward

@@ -22,10 +22,8 @@ MAX_FILE_BYTES = 2**28
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"\x1f\x8b": "compressed by gzip; unpack it first",
-    b"BZh": "compressed by bzip2; unpack it first",
-    b"\xfd7zXZ": "compressed by xz; unpack it first",
-    b"%PDF": "a PDF document; export the graph as text",
-    b"\x89PNG": "a picture; export the graph as text",
+    b"%PDF": "a PDF document; export the data as text",
+    b"\x89PNG": "a picture; export the data as text",
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8",
 }
@@ -36,9 +34,7 @@ def as_path(path: PathLike) -> Path:
     try:
         return Path(path)
     except TypeError:
-        raise FileFormatError(
-            f"the path is {quote_value(path)}; give the name of a file, as text or as a pathlib.Path."
-        ) from None
+        raise FileFormatError(f"the path is {quote_value(path)}; give the name of a file.") from None
 
 
 def check_file(path: PathLike) -> Path:

@@ -57,9 +57,4 @@ class Skipped:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values."""
-        return {
-            "count": self.count,
-            "reasons": dict(self.reasons),
-            "first": list(self.first),
-            "repeats": self.repeats,
-        }
+        return {"count": self.count, "reasons": dict(self.reasons), "first": list(self.first), "repeats": self.repeats}

@@ -145,15 +145,14 @@ class Derived(networkx.DiGraph):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (networkx.Graph(), r"this is a networkx\.classes\.graph\.Graph, not .* with cg\.Graph\.from_networkx\("),
-        (Derived(), r"Derived, not a curiograph Graph; make one with cg\.Graph\.from_networkx\("),
-        (igraph.Graph(), r"this is a igraph\.Graph, not .* with cg\.Graph\.from_igraph\("),
-        (scipy.sparse.eye_array(2), r"this is a scipy\..*, not .* with cg\.Graph\.from_scipy\("),
-        (np.eye(2), r"this is a numpy\.ndarray, not .* with cg\.Graph\.from_scipy\(matrix\) or"),
-        ("g.tsv", r"'g.tsv' is a str, not a curiograph Graph; make one with cg\.read_graph\(path\)"),
+        (networkx.Graph(), r"networkx\..*cg\.Graph\.from_networkx\("),
+        (Derived(), r"Derived, not .*cg\.Graph\.from_networkx\("),
+        (igraph.Graph(), r"cg\.Graph\.from_igraph\("),
+        (scipy.sparse.eye_array(2), r"cg\.Graph\.from_scipy\("),
+        ("g.tsv", r"'g.tsv' is a str.*cg\.read_graph\(path\)"),
         (Path("g.tsv"), r"cg\.read_graph\(path\)"),
-        (None, "None is a NoneType, not a curiograph Graph"),
-        ([(0, 1)], r"\[\(0, 1\)\] is a list, not .* with cg\.Graph\.from_edges\("),
+        (None, "None is a NoneType"),
+        ([(0, 1)], r"\[\(0, 1\)\] is a list.*cg\.Graph\.from_edges\("),
     ],
 )
 def test_as_graph(value, message):

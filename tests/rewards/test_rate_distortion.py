@@ -11,12 +11,12 @@ import pytest
 
 import curiograph as cg
 from curiograph.graph.toys import library
-from curiograph.rewards.rate_distortion import compute_joint_distribution
+from curiograph.rewards.rate_distortion import RateDistortion, compute_joint_distribution
 from oracles import reference
 from oracles.reference import build_adjacency, compute_joint_steps, draw_graph
 
 
-def quiet_curve(graph: cg.Graph, **settings: Any) -> cg.RateDistortion:
+def quiet_curve(graph: cg.Graph, **settings: Any) -> RateDistortion:
     """Compute a curve without warnings about a poor bound."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -36,7 +36,7 @@ def joint_of(graph: cg.Graph, self_loops: bool) -> np.ndarray:
     return compute_joint_steps(build_adjacency(graph), self_loops, graph.directed)
 
 
-def check_equal(found: cg.RateDistortion, expected: reference.Curve) -> None:
+def check_equal(found: RateDistortion, expected: reference.Curve) -> None:
     np.testing.assert_allclose(found.upper, expected.upper, rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.lower, expected.lower, rtol=0, atol=1e-9)
     assert [sorted(map(sorted, c)) for c in found.clusters] == [sorted(map(sorted, c)) for c in expected.clusters]
@@ -60,7 +60,7 @@ def test_equals_reference(self_loops, directed, with_weights):
             check_equal(found, expected)
 
 
-def check_consistent(curve: cg.RateDistortion, graph: cg.Graph, self_loops: bool) -> None:
+def check_consistent(curve: RateDistortion, graph: cg.Graph, self_loops: bool) -> None:
     """Clusterings are nested partitions, each with one cluster fewer, and both bounds are correct."""
     size = graph.num_nodes
     joint = joint_of(graph, self_loops)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -146,19 +146,14 @@ def _find_radius(nodes: int) -> float:
     if nodes == _SIZE:
         return _RADIUS
     target = min(0.97, compute_probability(_RADIUS) * (_SIZE - 1) / (nodes - 1))  # at r = 1 the probability is 0.975
-    return _bisect(compute_probability, target, 0.0, 1.0)
-
-
-def _bisect(function: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """Return the x at which an increasing function equals `target`, by bisection."""
-    for _ in range(60):
+    low, high = 0.0, 1.0
+    for _ in range(60):  # bisection
         middle = (low + high) / 2
-        low, high = (middle, high) if function(middle) < target else (low, middle)
+        low, high = (middle, high) if compute_probability(middle) < target else (low, middle)
     return low
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """A family of random graphs."""
 
     title: str
@@ -168,14 +163,9 @@ class Family:
 
 
 FAMILIES = {
-    "rg": Family(title="random geometric", draw=_draw_random_geometric),
-    "ws": Family(
-        title="Watts-Strogatz",
-        draw=lambda nodes, rng: _draw_connected("watts_strogatz_graph", nodes, 4, 0.1, rng=rng),
-    ),
-    "ba": Family(
-        title="Barabasi-Albert", draw=lambda nodes, rng: _draw_connected("barabasi_albert_graph", nodes, 4, rng=rng)
-    ),
-    "er": Family(title="Erdos-Renyi", draw=_draw_erdos_renyi),
+    "rg": Family("random geometric", _draw_random_geometric),
+    "ws": Family("Watts-Strogatz", lambda n, rng: _draw_connected("watts_strogatz_graph", n, 4, 0.1, rng=rng)),
+    "ba": Family("Barabasi-Albert", lambda n, rng: _draw_connected("barabasi_albert_graph", n, 4, rng=rng)),
+    "er": Family("Erdos-Renyi", _draw_erdos_renyi),
 }
 """The paper's families by name."""

@@ -111,16 +111,11 @@ class Similarity:
             raise GraphError("the vectors are all zero, or contain numbers that are not finite or very large.")
         return cls(names=graph.names, vectors=vectors, lengths=freeze_array(lengths))
 
-    @property
-    def num_nodes(self) -> int:
-        """Number of nodes."""
-        return len(self.lengths)
-
     @cached_property
     def fingerprint(self) -> str:
         """Short hash of the labels and the vectors."""
-        parts = [self.vectors] if isinstance(self.vectors, np.ndarray) else [self.vectors.indptr, self.vectors.indices]
-        parts += [] if isinstance(self.vectors, np.ndarray) else [self.vectors.data]
+        dense = isinstance(self.vectors, np.ndarray)
+        parts = [self.vectors] if dense else [self.vectors.indptr, self.vectors.indices, self.vectors.data]
         contents = [np.ascontiguousarray(array).reshape(-1).view(np.uint8).data for array in parts]
         return hash_chunks([*(f"{label!r}\n" for label in self.names), str(self.vectors.shape), *contents])[:16]
 

@@ -54,12 +54,9 @@ def read_split(path: PathLike) -> Split:
     """
     document = read_json(path)
     if not isinstance(document, dict) or not all(part in document for part in _PARTS):
-        found = (
-            ", ".join(map(quote_value, list(document)[:5])) if isinstance(document, dict) else type(document).__name__
-        )
         raise FileFormatError(
-            f"{path}: is not an environment file: expected an object with train, val and test, found {found}; "
-            "for a single graph use read_graph."
+            f"{path}: is not an environment file: expected an object with train, val and test, found "
+            f"{quote_value(document)}; for a single graph use read_graph."
         )
     parts: dict[str, list[Graph]] = {}
     for part in _PARTS:

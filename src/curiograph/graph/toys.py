@@ -46,30 +46,22 @@ def library() -> Graph:
     >>> library().neighbors("music")
     ['mathematics', 'physics', 'dance', 'poetry']
     """
-    return Graph.from_edges(
-        [
-            ("mathematics", "logic"),
-            ("mathematics", "physics"),
-            ("mathematics", "music"),
-            ("logic", "philosophy"),
-            ("logic", "computing"),
-            ("computing", "mathematics"),
-            ("computing", "physics"),
-            ("physics", "music"),
-            ("physics", "chemistry"),
-            ("chemistry", "biology"),
-            ("biology", "medicine"),
-            ("biology", "philosophy"),
-            ("medicine", "philosophy"),
-            ("music", "dance"),
-            ("dance", "poetry"),
-            ("poetry", "music"),
-            ("poetry", "history"),
-            ("history", "philosophy"),
-        ]
-    )
+    return _link(_SUBJECTS)
 
 
+_SUBJECTS = {
+    "mathematics": "logic physics music",
+    "logic": "philosophy computing",
+    "computing": "mathematics physics",
+    "physics": "music chemistry",
+    "chemistry": "biology",
+    "biology": "medicine philosophy",
+    "medicine": "philosophy",
+    "music": "dance",
+    "dance": "poetry",
+    "poetry": "music history",
+    "history": "philosophy",
+}
 _ASSOCIATIONS = {
     "tea": "honey kettle cup milk lemon",
     "honey": "bee bread",
@@ -109,7 +101,11 @@ def everyday() -> Graph:
     >>> everyday().neighbors("tea")
     ['honey', 'kettle', 'cup', 'milk', 'lemon', 'winter']
     """
-    return Graph.from_edges([(thing, other) for thing, others in _ASSOCIATIONS.items() for other in others.split()])
+    return _link(_ASSOCIATIONS)
+
+
+def _link(neighbors: dict[str, str]) -> Graph:
+    return Graph.from_edges([(node, other) for node, others in neighbors.items() for other in others.split()])
 
 
 TOYS = {"library": library, "everyday": everyday, "grid": grid, "cycle": cycle, "complete": complete}

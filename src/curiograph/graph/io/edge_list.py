@@ -39,16 +39,12 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class _Edges(NamedTuple):
-    """The content of an edge list."""
+    """The content of an edge list; `ends` are numbers of names, which are in order of appearance."""
 
     ends: Int64
-    """Numbers of the names of both ends of every edge."""
     weights: Float64 | None
-    """Weight of every edge, if any."""
     names: list[str]
-    """Names in order of appearance."""
     has_header: bool
-    """Whether a header was skipped."""
 
 
 def read_edge_list(path: Path, directed: bool | None = None) -> Graph:

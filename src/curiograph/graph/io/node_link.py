@@ -30,9 +30,7 @@ def read_json(path: PathLike) -> Any:
 
 
 def from_node_link(document: Any, where: str, directed: bool | None = None) -> Graph:
-    """Build a graph from a node-link document; `where` names it in errors.
-
-    Lists become tuples, because labels must be hashable. Attributes other than `weight` are ignored.
+    """Build a graph from a node-link document; `where` names it in errors. Lists become tuples, which are hashable.
 
     >>> from_node_link({"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b"}]}, "example")
     Graph(2 nodes, 1 edges, undirected)
