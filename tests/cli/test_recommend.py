@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import pytest
@@ -46,19 +45,6 @@ def test_candidates_weights_and_a_directed_graph(run, tmp_path):
     assert "curiograph: 2 of 10 recommendations: no other candidate" in run(*line[:-1], "--directed").err
 
 
-def test_histories_from_a_file(run, tmp_path):
-    file, out = tmp_path / "readers.txt", tmp_path / "all.csv"
-    file.write_text("# readers\nmusic,physics\n\nlogic\n")
-    line = ("recommend", "toy:library", "--histories", file, "--by", "pagerank", "-k", "2")
-    users = run(*line, "--json").document["users"]
-    assert [user["history"] for user in users] == [["music", "physics"], ["logic"]]
-    assert [row["node"] for row in users[1]["recommendations"]] == [
-        label for label, _ in cg.recommend(cg.toys.library(), ["logic"], k=2, ranker="pagerank")
-    ]
-    assert run(*line, "--out", out).code == 0
-    assert [row["user"] for row in csv.DictReader(out.read_text().splitlines())] == ["0", "0", "1", "1"]
-
-
 def test_a_batch_with_unknown_labels_is_written_and_not_printed(run, tmp_path):
     file, out = tmp_path / "readers.txt", tmp_path / "all.json"
     file.write_text("music,moon\nlogic\nmoon,mars\n")
@@ -68,6 +54,7 @@ def test_a_batch_with_unknown_labels_is_written_and_not_printed(run, tmp_path):
     assert "curiograph: 3 unknown labels skipped in 2 of 3 histories" in done.err
     assert f"curiograph: {out}: recommendations for 3 histories" in done.err
     users = json.loads(out.read_text())["users"]
+    assert [user["history"] for user in users] == [["music"], ["logic"], []]
     assert [user["skipped"] for user in users] == [["moon"], [], ["moon", "mars"]]
     popular = cg.recommend(cg.toys.library(), [], k=2, ranker="pagerank")
     assert [(row["node"], row["score"]) for row in users[2]["recommendations"]] == popular
@@ -83,17 +70,6 @@ def test_excluded_allowed_and_diverse_nodes(run):
     found = run(*line, "--filter", "logic,poetry,moon").document["recommendations"]
     assert {row["node"] for row in found} == {"logic", "poetry"}
     assert all(row["sentence"].endswith(".") for row in found)
-
-
-def test_cold_start_and_skipped_labels_of_one_history(run, tmp_path):
-    line = ("recommend", "toy:library", "--by", "pagerank", "-k", "2")
-    popular = cg.recommend(cg.toys.library(), [], k=2, ranker="pagerank")
-    for history in (["--history", ""], ["--history", "moon", "--unknown", "skip"]):
-        found = run(*line, *history, "--json").document
-        assert [(row["node"], row["score"]) for row in found["recommendations"]] == popular
-    assert found["skipped"] == ["moon"]
-    assert run(*line, "--history", "", "--out", tmp_path / "x.png").code == 0
-    assert run("recommend", "toy:cycle", "--history", "1", "--exclude", "2", "--by", "pagerank").code == 0
 
 
 @pytest.mark.parametrize("ending", ["json", "csv", "png"])

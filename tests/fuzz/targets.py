@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 WATCHED = ["curiograph.graph", "curiograph.human", "curiograph.agents.pretrained", "curiograph.training.checkpoint",
-           "curiograph.training.logging", "curiograph.recommendation.prepared", "networkx.readwrite",
+           "curiograph.training.logging", "curiograph.recommendation.parts_file", "networkx.readwrite",
            "zipfile"]  # fmt: skip
 """Whose branches count as coverage; never a kernel, which numba could not compile any more."""
 

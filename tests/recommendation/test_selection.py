@@ -45,18 +45,6 @@ def test_a_filter_keeps_the_order(data):
     assert cg.recommend(g, history, 1, ranker="pagerank", filter=allowed) == wanted[:1]
 
 
-def test_a_filter_function_checks_the_best_candidates_only():
-    g = cg.generate("ba", nodes=2000, seed=0)
-    asked = []
-    everything = list_labels(cg.recommend(g, [0], 2000, ranker="pagerank"))
-    top = cg.recommend(g, [0], 5, ranker="pagerank", filter=lambda label: asked.append(label) or label % 2 == 0)
-    assert list_labels(top) == [label for label in everything if label % 2 == 0][:5]
-    assert asked == everything[: len(asked)]
-    assert len(asked) < 50
-    rare = cg.recommend(g, [0], 5, ranker="pagerank", filter=lambda label: label == everything[-1])
-    assert list_labels(rare) == everything[-1:]
-
-
 def test_numbers_and_text_denote_the_same_nodes():
     numbers, text = cg.toys.cycle(8), cg.Graph.from_edges([(str(i), str((i + 1) % 8)) for i in range(8)])
     wanted = cg.recommend(numbers, [3, 4], 4, exclude=[6], ranker="pagerank")
@@ -89,19 +77,6 @@ def test_one_unknown_label_does_not_fail_a_batch():
     assert tops[2] == cg.recommend(LIBRARY, ["logic"], 3, ranker="pagerank")
     with pytest.raises(cg.UnknownNodeError, match=r"history 1: .* 'moon'"):
         cg.recommend(LIBRARY, many, ranker="pagerank")
-
-
-def test_ids_as_floats_and_text():
-    g = cg.toys.cycle(6)
-    assert not {0, 1} & set(list_labels(cg.recommend(g, [2.0], 6, exclude=[0.0, "1"], ranker="pagerank")))
-    recommender = cg.Recommender(g)
-    recommender.prepare(["3", 4.0])
-    assert recommender.num_prepared == 4
-
-
-def test_an_empty_history_uses_the_alpha_of_curious_walkers():
-    scores = [[score for _, score in cg.recommend(LIBRARY, [], 3, ranker="igt", alpha=alpha)] for alpha in (0.5, 0.85)]
-    assert scores[0] != scores[1]
 
 
 @pytest.mark.parametrize("directed", [False, True])

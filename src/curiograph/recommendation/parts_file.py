@@ -84,7 +84,7 @@ def save_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
             if name not in rankers and description["graph"] == same_graph:
                 descriptions[name], arrays[name] = description, group
     flat = {f"{name}.{kind}": array for name, group in arrays.items() for kind, array in group.items()}
-    header = {"version": _VERSION, "checksum": _hash_arrays(flat), "rankers": descriptions}
+    header = {"version": _VERSION, "checksum": _hash_content(descriptions, flat), "rankers": descriptions}
     write_tensors(path, flat, {_HEADER_KEY: json.dumps(header, sort_keys=True)})
 
 
@@ -114,20 +114,17 @@ def _read_file(path: Path) -> dict[str, tuple[dict[str, Any], Arrays]]:
         for name, place in places.items():
             first, last = place["data_offsets"]
             flat[name] = content[start + first : start + last].view(_DTYPES[name.rpartition(".")[2]])
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise FileFormatError(f"{path}: is not a file of prepared parts of version {_VERSION}; {_FIX}.") from None
-    if header["version"] != _VERSION:
-        raise FileFormatError(f"{path}: is of version {header['version']}, not {_VERSION}; {_FIX}.")
-    if header["checksum"] != _hash_arrays(flat):
-        raise FileFormatError(f"{path}: is damaged, as its checksum is another; {_FIX}.")
-    return {
-        name: (description, {kind: flat[f"{name}.{kind}"] for kind in _DTYPES})
-        for name, description in header["rankers"].items()
-    }
+        version, descriptions, checksum = (header[key] for key in ("version", "rankers", "checksum"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise FileFormatError(f"{path}: is not a usable parts file; {_FIX}.") from None
+    if version != _VERSION or checksum != _hash_content(descriptions, flat):
+        raise FileFormatError(f"{path}: is damaged or of version {quote_value(version)}, not {_VERSION}; {_FIX}.")
+    return {name: (each, {kind: flat[f"{name}.{kind}"] for kind in _DTYPES}) for name, each in descriptions.items()}
 
 
-def _hash_arrays(flat: Arrays) -> str:
-    return hash_values(*(flat[name] for name in sorted(flat)))
+def _hash_content(descriptions: Any, flat: Arrays) -> str:
+    text = json.dumps(descriptions, sort_keys=True).encode()
+    return hash_values(np.frombuffer(text, np.uint8), *(flat[name] for name in sorted(flat)))
 
 
 def _pack_parts(parts: Mapping[int, Part]) -> Arrays:
