@@ -10,7 +10,9 @@ import numpy as np
 
 from curiograph.kernels.jit import inner_kernel, kernel
 
-COSINE, PMI, COUNT = 0, 1, 2
+COSINE = 0
+PMI = 1
+COUNT = 2
 
 
 @inner_kernel
@@ -21,9 +23,19 @@ def _scramble(difference):
 
 @kernel
 def find_nearest_items(
-    rows, count, left_offsets, left_columns, left_values, right_offsets, right_columns, num_users, total_users,
-    eligible, measure, shrinkage,
-):  # fmt: skip
+    rows,
+    count,
+    left_offsets,
+    left_columns,
+    left_values,
+    right_offsets,
+    right_columns,
+    num_users,
+    total_users,
+    eligible,
+    measure,
+    shrinkage,
+):
     """Return the `count` nearest eligible items of some rows, best first; -1 where there are fewer.
 
     `num_users` has the number of users of every item. A pair with
