@@ -42,16 +42,11 @@ class States:
     streams: Streams
     """Random stream of each path."""
 
-    def rows(self, which: Int64) -> States:
-        """Return some of the states."""
-        return States(self.nodes[which], self.streams[which])
-
     def extend(self, parents: Int64, nodes: Int32) -> States:
         """Return the states reached from `parents` by moving to `nodes`."""
-        length = self.nodes.shape[1]
         paths = np.column_stack([self.nodes[parents], nodes]).astype(np.int32)
-        streams = kernels.random.branch_streams(self.streams[parents], np.uint64(length), nodes)
-        return States(paths, streams)
+        length = np.uint64(self.nodes.shape[1])
+        return States(paths, kernels.random.branch_streams(self.streams[parents], length, nodes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +205,10 @@ def simulate_swarm(
         if len(reached) == 0:
             break
         c = transitions.candidates
-        states = starts.rows(reached) if states is None else states.extend(c.walks[reached], c.nodes[reached])
+        if states is None:
+            states = States(starts.nodes[reached], starts.streams[reached])
+        else:
+            states = states.extend(c.walks[reached], c.nodes[reached])
         paths += len(reached)
         transitions = policy.compute_transitions(states)
         shape = (len(swarm.bounds) - 1, len(reached))

@@ -30,16 +30,18 @@ def has_edge(indptr, indices, u, v):
 
 @inner_kernel
 def find_slot(indptr, indices, u, v):
-    """Return the slot of `v` in row `u`, -1 if it is not there (bisection)."""
+    """Return the slot of `v` in row `u`, -1 if it is not there."""
     low = indptr[u]
     high = indptr[u + 1]
     while low < high:
         mid = (low + high) >> 1
+        if indices[mid] == v:
+            return mid
         if indices[mid] < v:
             low = mid + 1
         else:
             high = mid
-    return low if low < indptr[u + 1] and indices[low] == v else np.int64(-1)
+    return -1
 
 
 @kernel

@@ -10,7 +10,9 @@ import numpy as np
 
 from curiograph.kernels.jit import inner_kernel, kernel
 
-COSINE, PMI, COUNT = 0, 1, 2
+COSINE = 0
+PMI = 1
+COUNT = 2
 
 
 @inner_kernel
