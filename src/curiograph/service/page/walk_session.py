@@ -152,8 +152,8 @@ class WalkSession:
         self.view = view
         first = walk[:MAX_COMPRESSED_NODES]
         nodes = self.graph.positions(first)
-        steps = GraphBatch.of([self.graph]), nodes, np.array([0, len(nodes)])
-        self.bits = compute_step_compressibility(*steps, "all").tolist()  # as the reward cpt
+        bounds = np.array([0, len(nodes)])
+        self.bits = compute_step_compressibility(GraphBatch.of([self.graph]), nodes, bounds, "all").tolist()  # as cpt
         self.bits += [np.nan] * (len(walk) - len(first))
         self._update_growth()
 
