@@ -151,9 +151,8 @@ class WalkSession:
         self.steps = [*self.steps, *steps]
         self.view = view
         first = walk[:MAX_COMPRESSED_NODES]
-        nodes = self.graph.positions(first)
-        bounds = np.array([0, len(nodes)])
-        self.bits = compute_step_compressibility(GraphBatch.of([self.graph]), nodes, bounds, "all").tolist()  # as cpt
+        places, bounds = self.graph.positions(first), np.array([0, len(first)])
+        self.bits = compute_step_compressibility(GraphBatch.of([self.graph]), places, bounds, "all").tolist()  # as cpt
         self.bits += [np.nan] * (len(walk) - len(first))
         self._update_growth()
 
