@@ -151,8 +151,9 @@ class WalkSession:
         self.steps = [*self.steps, *steps]
         self.view = view
         first = walk[:MAX_COMPRESSED_NODES]
-        places, bounds = self.graph.positions(first), np.array([0, len(first)])
-        self.bits = compute_step_compressibility(GraphBatch.of([self.graph]), places, bounds, "all").tolist()  # as cpt
+        nodes = self.graph.positions(first)
+        steps = GraphBatch.of([self.graph]), nodes, np.array([0, len(nodes)])
+        self.bits = compute_step_compressibility(*steps, "all").tolist()  # as the reward cpt
         self.bits += [np.nan] * (len(walk) - len(first))
         self._update_growth()
 
