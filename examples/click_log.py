@@ -25,5 +25,5 @@ walks = cg.human.read_log(folder / "log.csv").on(links)
 print(walks)
 
 found = cg.human.compare_growth(links, walks, nulls=["random-walk", "unbiased"], steps=10, replicates=5)
-print(*found.answers.values(), sep="\n")
+print(*found.answers, sep="\n")
 found.plot().savefig(folder / "growth.png", dpi=120, bbox_inches="tight")

@@ -8,6 +8,7 @@ import pytest
 import curiograph as cg
 from curiograph.agents.beam import BeamAgent
 from curiograph.graph.toys import complete, cycle, grid, library
+from curiograph.growth.records import Gap
 
 PATH = cg.Graph.from_edges([(i, i + 1) for i in range(4)])
 STAR = cg.Graph.from_edges([(0, i) for i in range(1, 6)])
@@ -78,7 +79,7 @@ def test_human_walk():
     assert growth.nodes == ["physics", "music", "mathematics", "logic", "philosophy", "biology", "chemistry"]
     assert growth.beta1.tolist() == [0, 0, 0, 0, 0, 0, 1]
     assert growth.edges.tolist() == [0, 1, 3, 4, 5, 6, 8]
-    assert growth.gaps == [cg.Gap("chemistry", None, 7, None)]
+    assert growth.gaps == [Gap("chemistry", None, 7, None)]
 
 
 def test_profile():

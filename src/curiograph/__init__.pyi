@@ -47,9 +47,6 @@ from .growth.measure import measure as measure
 from .growth.persistence import measure_persistence as measure_persistence
 from .growth.plots import animate_walk as animate_walk
 from .growth.plots import plot_walk as plot_walk
-from .growth.records import Gap as Gap
-from .growth.records import Growth as Growth
-from .growth.records import Growths as Growths
 from .human.people.gap_survival import gap_survival as gap_survival
 from .human.people.group_comparison import compare_groups as compare_groups
 from .human.people.group_comparison import correlate as correlate

@@ -176,7 +176,7 @@ def test_measuring_many_walks_reports_its_share(monkeypatch):
     shares = Shares()
     monkeypatch.setattr("curiograph.growth.measure._TASK_COST", 1e-9)
     measure(library(), [["music"], ["music", "physics"], ["music", "physics", "logic", "dance", "poetry"]],
-            workers=1, progress=shares)  # fmt: skip
+            engine=IN_PROCESS, progress=shares)  # fmt: skip
     assert shares == [0, pytest.approx(1 / 3), pytest.approx(2 / 3), 1]
 
 

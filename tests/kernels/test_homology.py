@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES
+from curiograph.growth.records import Growth
 from curiograph.rewards.igt import GapTracker
 from oracles.reference import build_skeleton, compute_betti, compute_gudhi_betti, compute_gudhi_pairs, draw_graph
 
@@ -68,7 +69,7 @@ def check_candidates(graph: cg.Graph, walks: list[list[int]], rng: np.random.Gen
     return len(expected)
 
 
-def pairs_of(growth: cg.Growth) -> list[tuple[float, float]]:
+def pairs_of(growth: Growth) -> list[tuple[float, float]]:
     """(step opened, step closed) counted from 0, as in gudhi."""
     return sorted((g.opened_at - 1, np.inf if g.closed_at is None else g.closed_at - 1) for g in growth.gaps)
 

@@ -68,7 +68,6 @@ def test_colors_are_css_hex():
 
 
 def test_name_has_the_color_of_its_prefix():
-    assert get_color("cpt-ws-horizon") == COLORS["cpt"]
+    assert get_color("cpt-ws") == COLORS["cpt"]
     assert get_color("beam:64") == COLORS["beam"]
-    assert get_color("horizon+beam:8") == COLORS["horizon+beam"]
     assert get_color("somebody", "text") == COLORS["text"]

@@ -22,7 +22,6 @@ from curiograph.plotting.lines import plot_curves as plot_curves
 from curiograph.plotting.lines import plot_lines as plot_lines
 from curiograph.plotting.lines import plot_panels as plot_panels
 from curiograph.plotting.lines import plot_rate_distortion as plot_rate_distortion
-from curiograph.plotting.lines import plot_spread as plot_spread
 from curiograph.plotting.palette import COLORS as COLORS
 from curiograph.plotting.palette import LINE_STYLES as LINE_STYLES
 from curiograph.plotting.palette import MARKERS as MARKERS

@@ -58,20 +58,6 @@ def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[flo
     return ax
 
 
-def plot_spread(labels: Sequence[str], values: Sequence[Sequence[float]], ax: Axes | None = None) -> Axes:
-    """Plot a row for each label: a dot for every value, and the mean with one standard error."""
-    ax = ax or create_figure(7.2, 0.8 + 0.4 * len(labels))[1]
-    for row, several in enumerate(values):
-        error = np.std(several, ddof=1) / np.sqrt(len(several)) if len(several) > 1 else 0.0
-        ax.plot(several, [row] * len(several), "o", color=COLORS["muted"], markersize=4)
-        ax.errorbar(np.mean(several), row, xerr=error, fmt="D", color=COLORS["igt"], markersize=5, capsize=3)
-    ax.set_yticks(range(len(labels)), labels)
-    for text in ax.get_yticklabels():
-        text.set_parse_math(False)
-    ax.invert_yaxis()
-    return ax
-
-
 def plot_rate_distortion(scale: Float64, upper: Float64, lower: Float64, ax: Axes | None = None) -> Axes:
     """Plot the curve, its lower bound, and the area above it, which is the compressibility."""
     ax = ax or create_figure()[1]

@@ -20,8 +20,6 @@ COLORS = {
     "greedy": "#56B4E9",
     "gnn-paper": "#DDCC77",
     "gnn": "#999933",
-    "horizon": "#AA4499",
-    "horizon+beam": "#332288",
     "planner": "#CC3311",
     "beam": "#000000",
     "paper": "#009E73",
@@ -50,14 +48,14 @@ MARKERS = {
     "random": ".",
     "greedy": "s",
     "gnn": "^",
-    "horizon": "o",
     "planner": "v",
     "beam": "D",
 }
 """Matplotlib markers by series; other series have the default marker."""
 
-GROUP_COLORS = tuple(
-    COLORS[name] for name in ("horizon+beam", "max-degree", "pagerank", "human", "greedy", "gnn", "min-degree", "beam")
+GROUP_COLORS = (
+    "#332288",
+    *(COLORS[name] for name in ("max-degree", "pagerank", "human", "greedy", "gnn", "min-degree", "beam")),
 )
 """Colors of groups of people, in order; repeated if there are more groups."""
 GROUP_LINE_STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
@@ -73,18 +71,10 @@ def get_group_style(number: int) -> dict[str, Any]:
 
 
 def get_color(name: str, default: str = "muted") -> str:
-    """Return the color of a reward, an agent or a ranker, if necessary without beam width, planner and graph family.
+    """Return the color of a reward, an agent or a ranker, if necessary without beam width and graph family.
 
-    >>> get_color("igt-rg") == COLORS["igt"], get_color("unknown") == COLORS["muted"]
-    (True, True)
-    >>> get_color("beam:64") == COLORS["beam"], get_color("horizon+beam:8") == COLORS["horizon+beam"]
+    >>> get_color("igt-rg") == COLORS["igt"], get_color("beam:64") == COLORS["beam"]
     (True, True)
     """
-    name = "mixture" if name == "igt+cpt" else name
-    without_width = name.partition(":")[0]
-    without_planner = without_width.partition("+")[0]
-    without_family = without_planner.partition("-")[0]
-    for key in (name, without_width, without_planner, without_family):
-        if key in COLORS:
-            return COLORS[key]
-    return COLORS[default]
+    name = "mixture" if name == "igt+cpt" else name.partition(":")[0]
+    return COLORS.get(name, COLORS.get(name.partition("-")[0], COLORS[default]))

@@ -10,7 +10,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import curiograph as cg
+from curiograph.human.people.profile import cut_blocks
 from curiograph.human.people.styles import Styles, estimate_split_half, resample_blocks
+from oracles.profile import cut_walk
 from support.people_styles import simulate_styles
 
 
@@ -186,3 +188,13 @@ def test_table_answer_and_plot() -> None:
 def test_bad_options(walks: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(cg.CuriographError, match=words):
         cg.profile(cg.toys.cycle(5), walks).styles(**options)
+
+
+def test_blocks_have_equal_numbers_of_nodes() -> None:
+    rng = np.random.default_rng(0)
+    walks = [rng.integers(12, size=rng.integers(1, 60)).tolist() for _ in range(30)]
+    people = cg.human.Trajectories.from_walks(walks)
+    for size in (3, 5, 12):
+        expected = [(i, block) for i in range(30) for block in cut_walk(people.walk(i).tolist(), size)]
+        blocks = zip(*cut_blocks(people, size), strict=True)
+        assert [(walk, people.nodes[begin:end].tolist()) for walk, begin, end in blocks] == expected

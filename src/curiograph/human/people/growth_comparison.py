@@ -93,9 +93,9 @@ class GrowthComparison(Table):
         return columns
 
     @property
-    def answers(self) -> dict[str, str]:
+    def answers(self) -> list[str]:
         """The result in one sentence for each null model."""
-        answers = {}
+        answers = []
         for null, areas in self.area.items():
             parts = []
             for name, area in areas.items():
@@ -105,7 +105,7 @@ class GrowthComparison(Table):
                     parts.append(f"{size} {'more' if area.value > 0 else 'fewer'} {quantity}")
                 else:
                     parts.append(f"no clear difference in {quantity} ({area.low:.3g} to {area.high:.3g})")
-            answers[null] = f"Against {null}, human walks show {', '.join(parts[:-1])} and {parts[-1]}."
+            answers.append(f"Against {null}, human walks show {', '.join(parts[:-1])} and {parts[-1]}.")
         return answers
 
     def to_dict(self) -> dict[str, Any]:

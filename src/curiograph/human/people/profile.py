@@ -30,6 +30,7 @@ from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.parallel.chunks import split_by_size
 from curiograph.progress import Progress, no_progress
 from curiograph.results import Table
+from curiograph.skipped import Skipped
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
@@ -69,6 +70,11 @@ class Profile(Table):
     """Values of each walk by measure; NaN where a measure is not defined."""
     similarity: PairSimilarity | None = None
     """Similarity of nodes that was used instead of weights."""
+
+    @property
+    def skipped(self) -> Skipped:
+        """What was dropped when the walks were read and matched with the graph."""
+        return self.walks.skipped
 
     def columns(self) -> dict[str, Any]:
         """Return one row per walk: user, session, further columns of the log, and all measures."""

@@ -146,24 +146,21 @@ def curiosity_styles(profile: Profile, block: int | None = 10, *, seed: int = 0)
         walk, begins, ends = cut_blocks(walks, block)
         lengths = ends - begins
         nodes = walks.nodes[concatenate_ranges(begins, lengths)]
-    scores, names, known = _score_blocks(
-        profile, nodes, np.concatenate([[0], np.cumsum(lengths)]), person_of_walk[walk], len(users)
-    )
-    person = person_of_walk[walk][known]
-    order = np.argsort(person, kind="stable")
-    scores, person = scores[order], person[order]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    scores, names, known = _score_blocks(profile, nodes, offsets, person_of_walk[walk], len(users))
+    order = np.argsort(person_of_walk[walk][known], kind="stable")
+    scores, person = scores[order], person_of_walk[walk][known][order]
     counts = np.bincount(person, minlength=len(users))
     kept = np.flatnonzero(counts)
     means = np.bincount(person, scores, len(users))[kept] / counts[kept]
     width = resample_blocks(scores, counts[kept], seed)
+    is_odd = (np.arange(len(scores)) - (np.cumsum(counts) - counts)[person]) % 2 == 1  # every other block of a person
+    halves = [
+        (np.bincount(person[half], scores[half], len(users)) / np.bincount(person[half], minlength=len(users)).clip(1))
+        for half in (~is_odd, is_odd)
+    ]
     row_of = {user: row for row, user in enumerate(recorded["user"])}
     rows = [row_of[users[number]] for number in kept]
-    place = np.arange(len(scores)) - np.repeat(np.cumsum(counts[kept]) - counts[kept], counts[kept])
-    halves = [  # blocks at odd and at even places, of people with both
-        np.bincount(person[place % 2 == side], scores[place % 2 == side], len(users))[counts > 1]
-        / np.bincount(person[place % 2 == side], minlength=len(users))[counts > 1]
-        for side in (0, 1)
-    ]
     return Styles(
         people={name: [values[row] for row in rows] for name, values in recorded.items() if name != "session"},
         scores=means,
@@ -173,7 +170,7 @@ def curiosity_styles(profile: Profile, block: int | None = 10, *, seed: int = 0)
         measures=names,
         visits_per_block=float(lengths[known].mean()),
         left_out=[users[row] for row in np.flatnonzero(counts == 0)],
-        reliability=estimate_split_half(*halves, seed=seed),
+        reliability=estimate_split_half(*(half[counts > 1] for half in halves), seed=seed),
     )
 
 
