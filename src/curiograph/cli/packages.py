@@ -20,6 +20,7 @@ PURPOSES = {
     "ray": "many tasks on a cluster",
     "all": "all extras for users",
     "bench": "other libraries for speed comparisons",
+    "reproduction": "tables and figures of the paper, in a clone",
     "sb3": "agents of Stable-Baselines3",
     "docs": "building the documentation",
     "test": "running the tests",
