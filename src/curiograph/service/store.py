@@ -21,7 +21,7 @@ from curiograph.graph.graph import Graph, require_edges
 from curiograph.graph.io.read import EXTENSIONS, read_graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
-from curiograph.human.prediction.protocol import make_study
+from curiograph.human.prediction.study import make_study
 from curiograph.messages import quote_value, shorten_text
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.errors import LOG, InternalError, NotFoundError, TooLargeError
