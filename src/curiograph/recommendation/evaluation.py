@@ -22,7 +22,7 @@ from curiograph.recommendation.log_split import LogSplit, SplitKind, split_log
 from curiograph.recommendation.ranker import Ranker, find_candidates, score_candidates
 from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, as_ranker
 from curiograph.results import Table, to_plain
-from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
+from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
 from curiograph.validation import check_choice, check_integer, check_seed
 
 if TYPE_CHECKING:
