@@ -50,7 +50,7 @@ def emit(
         from curiograph.plotting import save_figure
 
         save_figure(draw(), output.out)
-    elif output.out is not None:
+    elif output.out is not None and ending != ".gif":  # which the command has written
         text = frame.to_csv(index=False) if ending == ".csv" else json.dumps(document, ensure_ascii=False, indent=2)
         with open_atomic(output.out) as stream:
             stream.write(text.encode() + (b"" if ending == ".csv" else b"\n"))
