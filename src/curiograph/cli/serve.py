@@ -50,6 +50,7 @@ def serve(
 
     [bold]curiograph serve --port 8000 --graph links=links.safetensors[/bold]
     """
+    files, part_files = _parse_files("--graph", graph or []), _parse_files("--parts", parts or [])
     from curiograph.optional import import_optional
 
     for package in ("fastapi", "uvicorn", "nicegui", "pebble", "prometheus_fastapi_instrumentator", "python_multipart"):
@@ -59,7 +60,6 @@ def serve(
     from curiograph.service.server import format_url, open_socket, run_server
     from curiograph.service.settings import ServiceSettings
 
-    files, part_files = _parse_files("--graph", graph or []), _parse_files("--parts", parts or [])
     settings = ServiceSettings(
         host, port, files, directed, data, part_files, token and token.strip(), no_token, seconds, steps
     )
