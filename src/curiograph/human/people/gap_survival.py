@@ -133,8 +133,7 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
             "at_risk": remaining,
             "closed": closed,
         }
-        bounds = np.percentile(samples[:, :horizon].sum(axis=1), INTERVAL_PERCENTILES)
-        means[group] = Estimate(float(survival[:horizon].sum()), *map(float, bounds))
+        means[group] = Estimate.from_samples(survival[:horizon].sum(), samples[:, :horizon].sum(axis=1))
         # medians can be infinite, so bounds are not interpolated
         bounds = np.percentile(_find_median(samples), INTERVAL_PERCENTILES, method="inverted_cdf")
         medians[group] = Estimate(float(_find_median(survival[None, :])[0]), *map(float, bounds))
