@@ -82,13 +82,7 @@ def simulate_walkers(
 
 
 def score_visits(visits: Sequence[Any], histories: Int32, candidates: Candidates) -> Float32:
-    """Return steps x candidates: the mean probability over the nodes of each candidate's history.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> visits = simulate_walkers(cycle(4), "random", "igt", [0], steps=2)
-    >>> score_visits(visits, np.array([[0]]), Candidates(np.array([0, 2]), np.array([1, 2]))).tolist()
-    [[0.5, 0.0], [0.0, 1.0]]
-    """
+    """Return steps x candidates: the mean probability over the nodes of each candidate's history."""
     count, width = histories.shape
     entries = (np.full(histories.size, 1 / width), histories.ravel(), np.arange(count + 1) * width)
     visited = scipy.sparse.csr_array(entries, shape=(count, visits[0].shape[0]))
