@@ -1,8 +1,6 @@
-"""Betti numbers of the clique complex of a whole graph, and persistence in higher dimensions."""
+"""Betti numbers of the clique complex of a whole graph."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -40,35 +38,16 @@ def betti(graph: Graph, dim: int = 1) -> int:
     check_integer("dim", dim, 0, "a dimension is a whole number, zero or above")
     require_nodes(as_graph(graph))
     if dim >= 2:
-        return len(compute_persistence(graph.skeleton, np.arange(graph.num_nodes), dim, whole=True)[dim])
+        gudhi = import_optional("gudhi", "topology", "Betti numbers of dimension 2 and above")
+        tree = gudhi.SimplexTree()
+        for v in range(graph.num_nodes):
+            tree.insert([v])
+        sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.skeleton.indptr))
+        for edge in zip(sources.tolist(), graph.skeleton.indices.tolist(), strict=True):
+            tree.insert(edge)
+        tree.expansion(dim + 1)
+        tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
+        return int(sum(tree.betti_numbers()[dim : dim + 1]))
     nodes = np.arange(graph.num_nodes, dtype=np.int32)[None, :]
     tracker = GapTracker(GraphBatch.of([graph]), nodes, np.array([graph.num_nodes]))
     return int(tracker.component_counts()[0]) if dim == 0 else int(tracker.values()[0])
-
-
-def compute_persistence(
-    graph: Graph, nodes: np.ndarray[Any, Any], max_dim: int, *, whole: bool = False
-) -> dict[int, list[tuple[int, int | None]]]:
-    """Compute the gaps of dimensions 2 to `max_dim` of the filtration by order of nodes, with gudhi.
-
-    Each gap is (step opened, step closed or None). With `whole`, all nodes enter at once and only gaps that never
-    close are returned, as Betti numbers count them.
-    """
-    gudhi = import_optional("gudhi", "topology", "Betti numbers of dimension 2 and above")
-    step = {int(node): t for t, node in enumerate(nodes)}
-    tree = gudhi.SimplexTree()
-    for t in range(len(nodes)):
-        tree.insert([t], filtration=0.0 if whole else t)
-    for u, t in step.items():
-        for v in graph.indices[graph.indptr[u] : graph.indptr[u + 1]]:
-            s = step.get(int(v), t)
-            if s < t:
-                tree.insert([s, t], filtration=0.0 if whole else t)
-    tree.expansion(max_dim + 1)
-    tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
-    gaps: dict[int, list[tuple[int, int | None]]] = {}
-    for dim in range(2, max_dim + 1):
-        intervals = tree.persistence_intervals_in_dimension(dim)
-        pairs = [(int(opened), None if np.isinf(closed) else int(closed)) for opened, closed in intervals]
-        gaps[dim] = [(a, b) for a, b in pairs if a != b and (b is None or not whole)]
-    return gaps
