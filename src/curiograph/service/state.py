@@ -8,10 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from fastapi import Depends, Request
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 
 from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.recommender import Recommender
@@ -165,9 +164,7 @@ async def run_until_disconnect(client: Request, work: Awaitable[Result]) -> Resu
         left.cancel()
 
 
-async def _get_service(request: Request) -> Service:
+def get_service(request: Request) -> Service:
+    """Return the service that a request was sent to."""
     service: Service = request.app.state.service
     return service
-
-
-ServiceDependency = Annotated[Service, Depends(_get_service)]
