@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -154,7 +154,7 @@ class Recommender:
             for (_, selection), (a, b) in zip(users, bounds, strict=True)
         ]
         chosen = Candidates(
-            np.cumsum([0, *map(len, best)]),
+            np.array([0, *accumulate(map(len, best))]),
             np.concatenate([candidates.nodes[a:b][top] for (a, b), top in zip(bounds, best, strict=True)]),
         )
         errors = self.ranker.errors(graph, positions, chosen)
