@@ -90,7 +90,6 @@ class Recommender:
         filter: Filter = None,
         unknown: Unknown = "error",
         diversity: float = 0.0,
-        progress: Progress = no_progress,
     ) -> Any:
         """Return the `k` best candidates for a user, or a list of such lists for a list of histories.
 
@@ -109,7 +108,7 @@ class Recommender:
                 raise (type(error)(f"history {number}: {error}") if is_batch else error) from None
             users.append(visited)
             skipped.append(left_out)
-        tops = self.recommend_visited(users, k, candidates, [selection] * len(users), progress)
+        tops = self.recommend_visited(users, k, candidates, [selection] * len(users))
         for top, left_out in zip(tops, skipped, strict=True):
             top.skipped = left_out
         return tops if is_batch else tops[0]
@@ -120,7 +119,6 @@ class Recommender:
         k: int,
         candidates: CandidateSet,
         selections: Sequence[Selection] | None = None,
-        progress: Progress = no_progress,
     ) -> list[Recommendations]:
         """Return the `k` best candidates for each of several parsed histories, each with its own selection."""
         users = list(zip(histories, selections or [EVERYTHING] * len(histories), strict=True))
@@ -128,7 +126,6 @@ class Recommender:
         size = min(fitting, _BATCH_USERS) if candidates == "all" else _BATCH_USERS
         tops: list[Recommendations] = []
         for first in range(0, len(users), size):
-            progress(f"recommending to user {first:,} of {len(users):,}", first / len(users))
             batch = users[first : first + size]
             found = iter(self._recommend_batch([user for user in batch if len(user[0].nodes)], k, candidates))
             tops += [next(found) if len(user[0].nodes) else self._recommend_popular(*user, k) for user in batch]
@@ -181,7 +178,6 @@ class Recommender:
         self,
         labels: Sequence[Hashable] | None = None,
         *,
-        pagerank: bool = True,
         engine: EngineName | Engine = "local",
         progress: Progress = no_progress,
     ) -> None:
@@ -191,8 +187,6 @@ class Recommender:
         ----------
         labels : list, optional
             Labels of nodes. For a large graph, begin with the nodes that most users visit.
-        pagerank : bool
-            Also prepare PageRank, which `save` does not write.
         engine : {"local", "ray"} or Engine
             Where the walkers are simulated. "local" uses the threads of this process; an Engine has workers, and a run
             folder with which a stopped preparation resumes.
@@ -208,7 +202,7 @@ class Recommender:
         missing = self.find_missing(nodes)
         if missing:
             prepare_parts(self.graph, self.curious_rankers, missing, backend, progress)
-        if pagerank and nodes:
+        if nodes:
             for plain in _find_components(self.ranker, PageRankRanker).values():
                 plain.prepare(self.graph, nodes)
             _ = self.recommend([self.graph.label(nodes[0])], 1).reasons  # compiles kernels, fills caches of the graph

@@ -51,8 +51,6 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
     check_count("k", body.k, MAX_K)
     opened = await service.open_graph(body.graph)
     unknown = body.unknown or ("error" if body.histories is None else "skip")
-    if unknown == "error":
-        await service.check_labels(opened, histories)
     recommender = opened.prepared_recommender if body.prepared_only else opened.recommender
 
     def read_users() -> tuple[list[Any], Selection, list[int]]:
@@ -60,12 +58,14 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
         selection = EVERYTHING
         if body.exclude or body.filter is not None or body.diversity:
             selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
-        read = [read_history(opened.labels, each, unknown) for each in histories]
+        read = [read_history(opened.labels, each, "skip") for each in histories]
         nodes = [] if body.prepared_only else [node for history, _ in read for node in history.nodes.tolist()]
         return read, selection, nodes if nodes and recommender.find_missing(nodes) else []
 
     is_long = sum(map(len, histories)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
     read, selection, nodes_to_prepare = await asyncio.to_thread(read_users) if is_long else read_users()
+    if unknown == "error" and any(skipped for _, skipped in read):
+        await service.workers.run(computations.check_labels, histories, graph=opened)  # raises an error
     if nodes_to_prepare:
         recommender = await run_until_disconnect(request, service.prepare_nodes(opened, nodes_to_prepare))
     query = RecommendQuery(recommender, body.k, body.candidates, body.reasons, body.prepared_only)

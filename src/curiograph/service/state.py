@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.batching import Batcher
-from curiograph.service.computations import check_labels, compute_parts
+from curiograph.service.computations import compute_parts
 from curiograph.service.errors import LOG, TimeLimitError
 from curiograph.service.labels import LabelIndex
 from curiograph.service.settings import ServiceSettings
@@ -95,16 +95,6 @@ class Service:
         """Return a graph; read it in a thread the first time."""
         opened = self.graphs.find(graph_id).opened
         return await asyncio.to_thread(self.graphs.open, graph_id) if opened is None else opened
-
-    async def check_labels(self, graph: OpenGraph, walks: Sequence[Sequence[Hashable]]) -> None:
-        """Raise UnknownNodeError if a label is not in the graph; a process finds similar labels for the message."""
-
-        def has_unknown() -> bool:
-            return any(graph.labels.find(label) is None for walk in walks for label in walk)
-
-        is_long = sum(map(len, walks)) > MANY_LABELS
-        if await asyncio.to_thread(has_unknown) if is_long else has_unknown():
-            await self.workers.run(check_labels, walks, graph=graph)
 
     async def add_upload(self, filename: str, content: bytes, directed: bool) -> GraphInfo:
         """Read an uploaded file in a process, and add its graph; nothing is added if that fails or takes too long."""
