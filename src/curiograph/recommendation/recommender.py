@@ -331,11 +331,7 @@ def _find_components(ranker: Ranker, kind: type[T], prefix: str = "") -> dict[st
 
 
 def compute_ranks(scores: Float64, indices: Int64) -> Int64:
-    """Return the ranks of some scores among all, 1 for the highest; ties share the better rank.
-
-    >>> compute_ranks(np.array([1.0, 3.0, 3.0, 9.0]), np.array([0, 2])).tolist()
-    [4, 2]
-    """
+    """Return the ranks of some scores among all, 1 for the highest; ties share the better rank."""
     if len(indices) * len(scores) <= _FEW_PAIRS:
         return np.asarray(1 + (scores > scores[indices][:, None]).sum(axis=1))
     if len(indices) <= _FEW_SCORES:

@@ -100,11 +100,6 @@ def create_app(settings: ServiceSettings | None = None, *, warm: bool = True) ->
     -------
     FastAPI
         The application; its `state.service` is the `Service`.
-
-    Examples
-    --------
-    >>> create_app(ServiceSettings(seconds=10)).title
-    'curiograph'
     """
     settings = settings or ServiceSettings()
     service = Service(settings)

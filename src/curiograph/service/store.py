@@ -160,11 +160,7 @@ def _read_dataset(name: str, data: Path | None) -> Graph:
 
 
 class GraphStore:
-    """Graphs by id, safe to use from several threads; each graph is read once, when it is first needed.
-
-    >>> GraphStore(ServiceSettings()).open("toy:library").graph
-    Graph(12 nodes, 18 edges, undirected)
-    """
+    """Graphs by id, safe to use from several threads; each graph is read once, when it is first needed."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings, self._lock = settings, threading.Lock()
