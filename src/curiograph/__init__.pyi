@@ -33,12 +33,11 @@ from .errors import WalkError as WalkError
 from .exploration.mdp import Exploration as Exploration
 from .exploration.mdp import begin as begin
 from .graph import toys as toys
-from .graph.curriculum import generate_curriculum as generate_curriculum
 from .graph.generators import generate as generate
 from .graph.generators import generate_split as generate_split
 from .graph.graph import Graph as Graph
-from .graph.io.read import read_graph as read_graph
-from .graph.io.write import write_graph as write_graph
+from .graph.io.formats import read_graph as read_graph
+from .graph.io.formats import write_graph as write_graph
 from .graph.similarity import Similarity as Similarity
 from .graph.splits import Split as Split
 from .graph.splits import read_split as read_split

@@ -23,7 +23,7 @@ from curiograph.exploration.mdp import Exploration, begin, list_starts
 from curiograph.files import PathLike
 from curiograph.graph.generators import generate_split
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.formats import read_graph
 from curiograph.hashing import hash_chunks
 from curiograph.progress import Progress, no_progress
 from curiograph.results import Table

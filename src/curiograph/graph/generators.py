@@ -111,11 +111,6 @@ def _draw_connected(model: str, nodes: int, *parameters: float, rng: np.random.G
             return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(len(graph)))
 
 
-def _draw_erdos_renyi(nodes: int, rng: np.random.Generator) -> Graph:
-    p = min(1.0, 0.2 * (_SIZE - 1) / (nodes - 1))
-    return _draw_connected("fast_gnp_random_graph", nodes, p, rng=rng)
-
-
 def _draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -166,6 +161,9 @@ FAMILIES = {
     "rg": Family("random geometric", _draw_random_geometric),
     "ws": Family("Watts-Strogatz", lambda n, rng: _draw_connected("watts_strogatz_graph", n, 4, 0.1, rng=rng)),
     "ba": Family("Barabasi-Albert", lambda n, rng: _draw_connected("barabasi_albert_graph", n, 4, rng=rng)),
-    "er": Family("Erdos-Renyi", _draw_erdos_renyi),
+    "er": Family(
+        "Erdos-Renyi",
+        lambda n, rng: _draw_connected("fast_gnp_random_graph", n, min(1.0, 0.2 * (_SIZE - 1) / (n - 1)), rng=rng),
+    ),
 }
 """The paper's families by name."""

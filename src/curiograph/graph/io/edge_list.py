@@ -102,14 +102,13 @@ def _read_plain(path: Path, delimiter: str) -> _Edges | None:
             skipped, has_header = skipped + 1, has_header or is_header
     if delimiter == " " and "\t" in line:
         delimiter = "\t"
+    types = {"f0": pa.string(), "f1": pa.string(), "f2": pa.float64()}
     try:
         table = arrow_csv.read_csv(
             path,
             arrow_csv.ReadOptions(skip_rows=skipped, autogenerate_column_names=True),  # f0, f1, ...
             arrow_csv.ParseOptions(delimiter=delimiter, quote_char=False),
-            arrow_csv.ConvertOptions(
-                column_types={"f0": pa.string(), "f1": pa.string(), "f2": pa.float64()}, null_values=[]
-            ),
+            arrow_csv.ConvertOptions(column_types=types, null_values=[]),
         )
     except pa.ArrowInvalid:
         return None
@@ -138,8 +137,7 @@ def _read_lines(path: Path, delimiter: str) -> _Edges:
         if first and _is_header(fields):
             first, has_header = False, True
             continue
-        fault = _find_fault(fields, delimiter, bool(weights) if ends else None)
-        if fault:
+        if fault := _find_fault(fields, delimiter, bool(weights) if ends else None):
             raise FileFormatError(f"{path}, line {number}: {fault}.")
         weights += [float(field) for field in fields[2:]]
         ends += [positions.setdefault(name, len(positions)) for name in fields[:2]]
@@ -220,10 +218,8 @@ def write_edge_list(graph: Graph, path: PathLike) -> None:
         forbidden = {"\t": "\t", " ": " \t", ",": ""}[delimiter]
         is_plain = isinstance(label, str | int) and name == name.strip(_BLANKS) and name.isprintable()
         if not name or not is_plain or name.startswith("#") or any(character in forbidden for character in name):
-            raise GraphError(
-                f"the label {quote_value(label)} would not be read back from this edge list; save the graph as "
-                ".safetensors or .json."
-            )
+            fault = f"the label {quote_value(label)} would not be read back from this edge list"
+            raise GraphError(f"{fault}; save the graph as .safetensors or .json.")
         quoted = delimiter == "," and ("," in name or '"' in name)
         names.append('"' + name.replace('"', '""') + '"' if quoted else name)
     if len(set(names)) < len(names):
