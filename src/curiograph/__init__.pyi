@@ -63,11 +63,11 @@ from .recommendation.recommender import recommend as recommend
 from .rewards.base import Reward as Reward
 from .rewards.base import Tracker as Tracker
 from .rewards.custom import CallableReward as CallableReward
+from .rewards.igt import betti as betti
 from .rewards.rate_distortion import compressibility as compressibility
 from .rewards.rate_distortion import rate_distortion as rate_distortion
 from .rewards.registry import as_reward as as_reward
 from .rewards.registry import check_reward as check_reward
-from .rewards.topology import betti as betti
 from .training.trainer import train as train
 
 __version__: str

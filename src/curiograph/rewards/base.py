@@ -36,6 +36,8 @@ class Tracker(ABC):
 
     depends_on_order: bool = False
     """Whether F depends on the order of visit, and not on the set of visited nodes alone."""
+    state: tuple[str, ...] = ()
+    """Names of attributes with further arrays that have an entry per walk."""
 
     def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         self.stack = stack
@@ -72,7 +74,8 @@ class Tracker(ABC):
 
     def _gather(self, parents: Int64) -> None:
         """Replace walk i by a copy of walk `parents[i]`."""
-        self.nodes, self.lengths = self.nodes[parents], self.lengths[parents]
+        for name in ("nodes", "lengths", *self.state):
+            setattr(self, name, getattr(self, name)[parents])
 
     def _update(self) -> None:  # noqa: B027 - most rewards keep no state
         """Add new nodes to the internal state of the reward."""

@@ -37,8 +37,7 @@ class Clusterings(Sequence[Any]):
     """
 
     def __init__(self, graph: Graph, merges: Int64) -> None:
-        self._graph = graph
-        self._merges = merges
+        self._graph, self._merges = graph, merges
 
     def __len__(self) -> int:
         return self._graph.num_nodes
@@ -163,9 +162,8 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     require_nodes(as_graph(graph))
     size = graph.num_nodes
     if size > _MAX_NODES:
-        raise GraphError(
-            f"compressibility of {size} nodes at once needs a dense matrix; take a subgraph of at most {_MAX_NODES}."
-        )
+        problem = f"compressibility of {size} nodes at once needs a dense matrix"
+        raise GraphError(f"{problem}; take a subgraph of at most {_MAX_NODES}.")
     if check_choice("pairs", pairs, get_args(Pairs)) == "auto":
         pairs = "all" if size <= MAX_ALL else "fast"
     joint, stationary = compute_joint_distribution(graph, self_loops)

@@ -24,11 +24,7 @@ from curiograph.validation import check_seed
 
 RewardLike: TypeAlias = str | Reward | Callable[[Graph], float] | Mapping[Any, float]
 
-REWARDS: dict[str, Reward] = {
-    "igt": InformationGaps(),
-    "cpt": Compressibility(),
-    "cct": ConformationalChange(),
-}
+REWARDS: dict[str, Reward] = {"igt": InformationGaps(), "cpt": Compressibility(), "cct": ConformationalChange()}
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TERM = re.compile(rf"\s*([+-])\s*(?:({_NUMBER})\s*\*\s*)?([A-Za-z_]\w*)\s*", re.ASCII)
