@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -21,35 +17,6 @@ def frames(path) -> list[np.ndarray]:
             film.seek(number)
             found.append(np.asarray(film.convert("RGB")).astype(int))
         return found
-
-
-def test_explore_command_plots_and_animates(run, tmp_path):
-    ran = run("explore", "toy:library", "--reward", "cpt", "--start", "music", "--steps", "5",
-              "--plot", str(tmp_path / "a.png"), "--animate", str(tmp_path / "a.gif"), "--json")  # fmt: skip
-    assert ran.code == 0
-    assert len(json.loads(ran.out)["nodes"]) == 5
-    with Image.open(tmp_path / "a.png") as picture:
-        assert picture.format == "PNG"
-    found = frames(tmp_path / "a.gif")
-    assert len(found) == 5
-    assert (tmp_path / "a.gif").stat().st_size < 300_000
-    height = found[0].shape[0]
-    middle = slice(height // 10, 7 * height // 10)
-    for before, after in pairwise(found):
-        assert np.abs(before - after).sum() > 0
-        ink = [np.count_nonzero(frame[middle].sum(axis=2) < 700) for frame in (before, after)]
-        assert ink[1] > ink[0]  # the walk only grows
-    corner = found[0][:, :5]
-    assert all(np.array_equal(frame[:, :5], corner) for frame in found)  # and nothing moves
-    assert (corner[0] == 255).all()
-
-
-@pytest.mark.parametrize(("option", "name"), [("--animate", "a.gif"), ("--plot", "a.svg")])
-def test_without_matplotlib_the_extra_is_named(run, tmp_path, monkeypatch, option, name):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    ran = run("explore", "toy:library", option, str(tmp_path / name))
-    assert ran.code == 2
-    assert "pip install 'curiograph[plot]'" in ran.err
 
 
 def test_animate_requires_gif(tmp_path):

@@ -116,17 +116,13 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         walks, view = self._current
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or not np.issubdtype(actions.dtype, np.integer):
-            raise WalkError(
-                f"the actions are {actions.dtype} of shape {actions.shape}; give one whole number for each of the "
-                f"{self.num_envs} environments."
-            )
+            given = f"the actions are {actions.dtype} of shape {actions.shape}"
+            raise WalkError(f"{given}; give one whole number for each of the {self.num_envs} environments.")
         restarting = self._over
         if self.autoreset_mode is not AutoresetMode.NEXT_STEP and np.any(restarting):
             place = int(np.flatnonzero(restarting)[0])
-            raise WalkError(
-                f"the episode of environment {place} is over, so there is no next step; reset it first, with "
-                'reset(options={"reset_mask": mask}).'
-            )
+            fix = 'reset it first, with reset(options={"reset_mask": mask})'
+            raise WalkError(f"the episode of environment {place} is over, so there is no next step; {fix}.")
         known = (actions >= 0) & (actions < view.choices.shape[1]) & ~restarting
         chosen = np.where(known, view.choices[np.arange(self.num_envs), np.where(known, actions, 0)], -1)
         self._illegal = (chosen < 0) & ~restarting
@@ -214,18 +210,11 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
 
     def _begin(self, sampled: Graph) -> Exploration:
         """Return empty walks, one per environment and one more, from which new walks start."""
-        count, columns = self.num_envs + 1, self.observer.columns
-        return Exploration(
-            stack=GraphBatch.of(self.source.graphs or [sampled]),
-            reward=self.reward,
-            steps=columns,
-            fallback=self.source.fallback,
-            graph_of=np.zeros(count, np.int64),
-            streams=np.zeros(count, np.uint64),
-            nodes=np.full((count, columns), -1, np.int32),
-            lengths=np.zeros(count, np.int64),
-            rewards=np.full((count, columns - 1), np.nan),
-        )
+        count, columns, source = self.num_envs + 1, self.observer.columns, self.source
+        graph_of, streams, lengths = (np.zeros(count, kind) for kind in (np.int64, np.uint64, np.int64))
+        nodes, rewards = np.full((count, columns), -1, np.int32), np.full((count, columns - 1), np.nan)
+        stack = GraphBatch.of(source.graphs or [sampled])
+        return Exploration(stack, self.reward, columns, source.fallback, graph_of, streams, nodes, lengths, rewards)
 
     def _place_graphs(self, walks: Exploration, places: Int64, episodes: list[Episode]) -> tuple[Exploration, Int64]:
         """Return the walks on a batch of graphs that has those of `episodes`, and the indices of these graphs in it.

@@ -102,8 +102,8 @@ def _plot_lifetimes(ax: Axes, length: int, lifetimes: Sequence[tuple[int, int | 
         ax.plot(opened, row, "o", color=COLORS["igt"], markersize=width + 1)
         if closed is not None:
             ax.plot(closed, row, "x", color=COLORS["igt"], markersize=width + 2)
-    ax.plot([], [], "o", color=COLORS["igt"], label="opens")
-    ax.plot([], [], "x", color=COLORS["igt"], label="closes")
+    for marker, label in (("o", "opens"), ("x", "closes")):
+        ax.plot([], [], marker, color=COLORS["igt"], label=label)
     ax.legend(frameon=False, fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 0.98), borderpad=0)
     ax.set_ylim(len(lifetimes) + 0.7, 0.3)
     label_axes(hide_frame(ax), "gaps")

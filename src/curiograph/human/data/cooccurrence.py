@@ -90,20 +90,17 @@ def cooccurrence_graph(
     check_choice("similarity", similarity, get_args(ItemSimilarity))
     check_choice("keep", keep, get_args(Keep))
     check_integer("fewest", fewest, 1, "give the minimum number of users of an item, 1 or more")
-    wrong, value, right = (
-        ("mean_degree", mean_degree, "neighbors") if keep == "knn" else ("neighbors", neighbors, "mean_degree")
-    )
-    if value is not None:
-        raise SettingError(f"{wrong} is {quote_value(value)}, which is not for keep={keep!r}; give {right} instead.")
     if keep == "knn":
+        if mean_degree is not None:
+            raise SettingError(f"mean_degree is {quote_value(mean_degree)}, which is for keep='highest'.")
         neighbors = DEFAULT_NEIGHBORS if neighbors is None else neighbors
         check_integer("neighbors", neighbors, 1, "give the number of nearest items, from 1 to 1,000", most=1000)
         return _link_nearest(walks, similarity, neighbors, fewest, progress)
+    if neighbors is not None:
+        raise SettingError(f"neighbors is {quote_value(neighbors)}, which is for keep='knn'.")
     mean_degree = DEFAULT_MEAN_DEGREE if mean_degree is None else mean_degree
     if not is_number(mean_degree) or not 0 < mean_degree < np.inf:
-        raise SettingError(
-            f"mean_degree is {quote_value(mean_degree)}; give the wanted mean number of neighbors, above 0."
-        )
+        raise SettingError(f"mean_degree is {quote_value(mean_degree)}; give the mean number of neighbors, above 0.")
     return _link_highest(walks, similarity, mean_degree, fewest)
 
 
