@@ -120,7 +120,7 @@ class NumberOfSteps(cg.Tracker):
     def candidate_values(self, offsets, candidates):
         return np.repeat(self.steps + 1, np.diff(offsets))
 
-    def _update(self):
+    def update(self):
         self.steps = self.steps + 1
 
 

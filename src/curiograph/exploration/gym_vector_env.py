@@ -135,7 +135,12 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         truncated = np.zeros(self.num_envs, bool)
         final: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and np.any(terminated):
-            final = self._describe_final(terminated)
+            view = self._observe()
+            observations = np.full(self.num_envs, None, object)
+            for place in np.flatnonzero(terminated).tolist():
+                observations[place] = {key: array[place].copy() for key, array in view.observation.items()}
+            final = {"final_obs": observations, "final_info": self._describe(view, terminated)}
+            final |= {f"_{key}": terminated.copy() for key in final}
             self._restart(np.flatnonzero(terminated), None)
         view = self._observe()
         return view.observation, rewards, terminated, truncated, final | self._describe(view)
@@ -201,20 +206,18 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             episodes.append(episode)
             if self.observer.uses_streams:
                 streams[k] = draw_stream(generator)
-        walks = self._begin(episodes[0].graph) if self._walks is None else self._walks
+        walks = self._walks
+        if walks is None:  # empty walks, one per environment and one more, from which new walks start
+            count, columns, source = self.num_envs + 1, self.observer.columns, self.source
+            graph_of, lengths, all_streams = np.zeros(count, int), np.zeros(count, int), np.zeros(count, np.uint64)
+            nodes, rewards = np.full((count, columns), -1, np.int32), np.full((count, columns - 1), np.nan)
+            batch = GraphBatch.of(source.graphs or [episodes[0].graph]), self.reward, columns, source.fallback
+            walks = Exploration(*batch, graph_of, all_streams, nodes, lengths, rewards)
         self._index[places] = [episode.index for episode in episodes]
         walks, graph_of = self._place_graphs(walks, places, episodes)
         starts = walks.stack.starts[graph_of] + np.array([episode.start for episode in episodes], np.int64)
         self._walks = walks.restart(places, graph_of, starts, streams)
         self._illegal[places] = self._over[places] = False
-
-    def _begin(self, sampled: Graph) -> Exploration:
-        """Return empty walks, one per environment and one more, from which new walks start."""
-        count, columns, source = self.num_envs + 1, self.observer.columns, self.source
-        graph_of, streams, lengths = (np.zeros(count, kind) for kind in (np.int64, np.uint64, np.int64))
-        nodes, rewards = np.full((count, columns), -1, np.int32), np.full((count, columns - 1), np.nan)
-        stack = GraphBatch.of(source.graphs or [sampled])
-        return Exploration(stack, self.reward, columns, source.fallback, graph_of, streams, nodes, lengths, rewards)
 
     def _place_graphs(self, walks: Exploration, places: Int64, episodes: list[Episode]) -> tuple[Exploration, Int64]:
         """Return the walks on a batch of graphs that has those of `episodes`, and the indices of these graphs in it.
@@ -267,15 +270,6 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             for array in info.values():
                 array[~present] = None if array.dtype == object else 0
         return info | {f"_{key}": present.copy() for key in info}
-
-    def _describe_final(self, ended: Bools) -> dict[str, Any]:
-        """Return the last observation and info of the episodes that have ended."""
-        view = self._observe()
-        observations = np.full(self.num_envs, None, object)
-        for place in np.flatnonzero(ended).tolist():
-            observations[place] = {key: array[place].copy() for key, array in view.observation.items()}
-        info = self._describe(view, ended)
-        return {"final_obs": observations, "_final_obs": ended.copy(), "final_info": info, "_final_info": ended.copy()}
 
     def _get_last_labels(self) -> NDArray[Any]:
         """Return the label of the last node of each walk; an array of objects unless all labels are integers."""

@@ -111,12 +111,12 @@ def _draw_connected(model: str, nodes: int, *parameters: float, rng: np.random.G
             return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(len(graph)))
 
 
-def _draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
+def draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
-    radius = _find_radius(nodes)
+    radius = find_radius(nodes)
     points = rng.random((nodes, 2))
     while True:
         edges = cKDTree(points).query_pairs(radius, output_type="ndarray").astype(np.int64)
@@ -129,7 +129,7 @@ def _draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
         points[redrawn] = rng.random((int(redrawn.sum()), 2))
 
 
-def _find_radius(nodes: int) -> float:
+def find_radius(nodes: int) -> float:
     """Find the radius at which a graph of this size has the mean degree of 50 nodes at radius 0.25.
 
     Two random points of the unit square are within r <= 1 with probability pi r^2 - 8 r^3 / 3 + r^4 / 2.
@@ -158,7 +158,7 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "rg": Family("random geometric", _draw_random_geometric),
+    "rg": Family("random geometric", draw_random_geometric),
     "ws": Family("Watts-Strogatz", lambda n, rng: _draw_connected("watts_strogatz_graph", n, 4, 0.1, rng=rng)),
     "ba": Family("Barabasi-Albert", lambda n, rng: _draw_connected("barabasi_albert_graph", n, 4, rng=rng)),
     "er": Family(

@@ -59,7 +59,7 @@ def plot_panels(
     """
     columns, width = (2, 7.0) if len(panels) == 3 else (3, 9.0)
     figure, cells = create_figure(width, 5.6, columns=columns, rows=len(panels) // columns + 1)
-    styles = _choose_line_styles(colors)
+    styles = choose_line_styles(colors)
     locator = import_matplotlib("ticker").MaxNLocator
     for number, (title, lines) in enumerate(panels.items()):
         ax = cells.flat[number]
@@ -86,7 +86,7 @@ def plot_panels(
     return figure
 
 
-def _choose_line_styles(preferences: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
+def choose_line_styles(preferences: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
     """Choose a color and a dash for each name: those of its preferred key, or of the first part of that key (igt-rg:
     igt), or any others that are still unused."""
     spare = [color for key, color in COLORS.items() if key not in (*LINE_STYLES, "muted", "text")]

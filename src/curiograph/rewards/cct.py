@@ -34,7 +34,7 @@ class FlexibilityTracker(Tracker):
         self._places = np.full((batch, kernels.csr.get_map_size(steps), 2), -1, np.int32)
         self._linked = np.zeros((batch, steps), np.bool_)
         self._counts = np.tile(np.array([0, 0, 0, 1]), (batch, 1))
-        self._update()
+        self.update()
 
     def values(self) -> Float64:
         return count_conformable(self.dimensions(), self.freedom()).astype(np.float64)
@@ -56,7 +56,7 @@ class FlexibilityTracker(Tracker):
     def hash_order(self) -> NDArray[np.uint64]:
         return self.dimensions().astype(np.uint64)
 
-    def _update(self) -> None:
+    def update(self) -> None:
         csr, state = self.stack.skeleton, (self._places, self._linked, self._counts)
         kernels.flexibility.grow_walks(csr.indptr, csr.indices, self.nodes, self.lengths, *state)
 

@@ -39,7 +39,7 @@ class GapTracker(Tracker):
         self._counts = np.zeros((batch, 4), np.int64)
         self.closed: list[Int64] = []
         """Gaps closed since the walks last branched, as rows (walk, step opened, step closed)."""
-        self._update()
+        self.update()
 
     def values(self) -> Float64:
         return self._counts[:, kernels.homology.GAPS].astype(np.float64)
@@ -78,11 +78,11 @@ class GapTracker(Tracker):
         count = kernels.homology.count_candidate_gaps
         return np.asarray(count(csr.indptr, csr.indices, self.nodes, *state, offsets, candidates))
 
-    def _gather(self, parents: Int64) -> None:
-        super()._gather(parents)
+    def gather(self, parents: Int64) -> None:
+        super().gather(parents)
         self.closed.clear()  # walk numbers change
 
-    def _update(self) -> None:
+    def update(self) -> None:
         csr = self.stack.skeleton
         while True:
             state = self._places, self._local, self._lists, self._marks, self._born, self._counts
@@ -156,7 +156,8 @@ def betti(graph: Graph, dim: int = 1) -> int:
             tree.insert(edge)
         tree.expansion(dim + 1)
         tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
-        return dict(enumerate(tree.betti_numbers())).get(dim, 0)
+        numbers: list[int] = tree.betti_numbers()
+        return numbers[dim] if dim < len(numbers) else 0
     nodes = np.arange(graph.num_nodes, dtype=np.int32)[None, :]
     tracker = GapTracker(GraphBatch.of([graph]), nodes, np.array([graph.num_nodes]))
     return int(tracker.component_counts()[0]) if dim == 0 else int(tracker.values()[0])

@@ -167,7 +167,7 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     if check_choice("pairs", pairs, get_args(Pairs)) == "auto":
         pairs = "all" if size <= MAX_ALL else "fast"
     joint, stationary = compute_joint_distribution(graph, self_loops)
-    upper, merges = _merge(graph, self_loops, joint, stationary, pairs)
+    upper, merges = merge_clusters(graph, self_loops, joint, stationary, pairs)
     lower = np.zeros(size)
     kernels.rate_distortion.compute_lower_rates(joint, stationary, merges, lower)
     lower[-1] = 0.0
@@ -181,7 +181,9 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     return curve
 
 
-def _merge(graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, pairs: Pairs) -> tuple[Float64, Int64]:
+def merge_clusters(
+    graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, pairs: Pairs
+) -> tuple[Float64, Int64]:
     """Return rates and merges; those of an unweighted, undirected graph are computed in integer arithmetic."""
     size = graph.num_nodes
     w: NDArray[Any]
@@ -219,11 +221,11 @@ def compute_joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64,
     sinks = out == 0
     matrix[sinks, sinks] = out[sinks] = 1.0
     transition = matrix / out[:, None]
-    stationary = _compute_stationary(transition)
+    stationary = compute_stationary(transition)
     return transition * stationary[:, None], stationary
 
 
-def _compute_stationary(transition: Float64) -> Float64:
+def compute_stationary(transition: Float64) -> Float64:
     """Return the limit distribution from a uniform start: closed classes weighted by the mass they absorb."""
     from scipy.sparse.csgraph import connected_components
 

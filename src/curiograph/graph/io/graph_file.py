@@ -45,7 +45,7 @@ def write_graph_file(graph: Graph, path: PathLike) -> None:
         arrays |= {"skeleton_indptr": graph.skeleton.indptr, "skeleton_indices": graph.skeleton.indices}
     texts, names = "", graph.names
     if isinstance(names, ListLabels):
-        names, texts = _pack_labels(names.labels)
+        names, texts = pack_labels(names.labels)
     if isinstance(names, IntegerLabels):
         arrays["values"] = names.values
     elif isinstance(names, TextLabels):
@@ -72,7 +72,7 @@ def read_graph_file(path: Path, directed: bool | None = None) -> Graph:
         if facts.get("format") != FORMAT:
             found = quote_value(facts.get("format"))
             raise FileFormatError(f"{path}: has the format {found}, and this curiograph reads {FORMAT!r}.")
-        if facts["checksum"] != _compute_checksum(arrays) or not _is_sound(arrays):
+        if facts["checksum"] != _compute_checksum(arrays) or not is_sound(arrays):
             raise FileFormatError(f"{path}: is damaged: its checksum does not match; write it again with write_graph.")
         names: Labels = RangeLabels(len(arrays["indptr"]) - 1)
         if facts["labels"]:
@@ -88,7 +88,7 @@ def read_graph_file(path: Path, directed: bool | None = None) -> Graph:
         return Graph(arrays["indptr"], arrays["indices"], arrays.get("weights"), cleaning=cleaning, **settings)
 
 
-def _pack_labels(labels: list[Any]) -> tuple[Labels, str]:
+def pack_labels(labels: list[Any]) -> tuple[Labels, str]:
     """Return labels as arrays if they are all integers or all text; others also as a text that Python can evaluate."""
     kinds = set(map(type, labels))
     if kinds == {int} and all(-(2**63) <= label < 2**63 for label in labels):
@@ -112,7 +112,7 @@ def _compute_checksum(arrays: Arrays) -> int:
     return checksum
 
 
-def _is_sound(arrays: Arrays) -> bool:
+def is_sound(arrays: Arrays) -> bool:
     """Return whether all indices are of nodes: kernels would read elsewhere, in an upload with a forged checksum."""
     size = len(arrays["indptr"]) - 1
     for prefix in ("", "skeleton_") if "skeleton_indptr" in arrays else ("",):

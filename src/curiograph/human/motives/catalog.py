@@ -66,7 +66,7 @@ class AgentMotive(Motive):
     def score_candidates(self, choices: ChoiceSet) -> Float64:
         """Return the scores of the agent; the reward of a visit to a visited node is F(S), as S does not change."""
         if choices.returns and isinstance(self.agent, GreedyAgent):
-            return self._score_rewards(choices)
+            return self.score_rewards(choices)
         if choices.returns and not isinstance(self.agent, (RandomAgent, MaxDegreeAgent)):
             raise SettingError(
                 f"agent {self.agent.name!r} scores unvisited nodes only; leave it out, or leave out returns."
@@ -74,7 +74,7 @@ class AgentMotive(Motive):
         explorations = choices.iterate_explorations(self.reward, with_visited=choices.returns)
         return np.concatenate([np.empty(0), *(score_candidates(self.agent, walks) for walks in explorations)])
 
-    def _score_rewards(self, choices: ChoiceSet) -> Float64:
+    def score_rewards(self, choices: ChoiceSet) -> Float64:
         explorations = list(choices.iterate_explorations(self.reward))
         rows = choices.candidates.walks
         scores = np.concatenate([np.empty(0), *(walks.values for walks in explorations)])[rows]
@@ -108,12 +108,12 @@ class PageRankMotive(Motive):
             histories = [np.unique(history) for history in choices.windows.list_histories()]
             scores = PageRankRanker(self.alpha).scores(choices.graph, histories, candidates)
         else:
-            scores = self._sum_visited(choices)
+            scores = self.sum_visited(choices)
         largest = np.maximum.reduceat(scores, candidates.offsets[:-1]) if len(choices) else np.empty(0)
         relative: Float64 = scores / np.maximum(largest, np.finfo(float).tiny)[candidates.walks]
         return relative.round(_DIGITS)
 
-    def _sum_visited(self, choices: ChoiceSet) -> Float64:
+    def sum_visited(self, choices: ChoiceSet) -> Float64:
         """Sum, for each candidate, the expected visits before the first teleport from each visited node."""
         graph, candidates, histories = choices.graph, choices.candidates, choices.windows.histories
         rows, columns = np.nonzero(histories >= 0)
