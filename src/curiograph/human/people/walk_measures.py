@@ -90,7 +90,7 @@ def compute_measures(
         found |= {"dimension": dimension[lasts], "conformable": count_conformable(dimension, freedom)[lasts]}
     if wanted & {"step_length", "step_exponent"}:
         lengths = seq.compute_step_lengths(graph.indptr, graph.indices, *walks)
-        found["step_length"], found["step_exponent"] = seq.summarize_steps(lengths, offsets).T
+        found["step_length"], found["step_exponent"] = seq.summarize_steps(lengths, offsets).T  # type: ignore[no-untyped-call]
     if wanted & {"revisits", "revisit_share", "heaps", "zipf", "visit_entropy", "entropy_rate"}:
         sequence = seq.measure_sequences(*walks).T
         found |= {
