@@ -10,7 +10,6 @@ import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -194,7 +193,7 @@ def files(no_datasets, monkeypatch) -> Iterator[dict[str, bytes]]:
     thread.start()
     for name, source in SOURCES.items():
         url = f"http://127.0.0.1:{server.server_port}/{source.url.rpartition('/')[2]}"
-        monkeypatch.setitem(SOURCES, name, replace(source, url=url))
+        monkeypatch.setitem(SOURCES, name, source._replace(url=url))
     yield served
     server.shutdown()
     thread.join()
