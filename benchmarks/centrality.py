@@ -18,7 +18,7 @@ from benchmarks.timing import time_call, time_medians
 from curiograph.centrality.pagerank import pagerank
 from curiograph.centrality.push import pagerank_top
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.formats import read_graph
 from curiograph.graph.labels import RangeLabels
 
 TOLERANCE = 1e-10

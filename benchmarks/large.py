@@ -24,7 +24,7 @@ from curiograph.centrality.push import pagerank_top
 from curiograph.exploration.mdp import begin, list_starts
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.formats import read_graph
 from curiograph.growth.compute import compute_growth
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.trajectories import Trajectories

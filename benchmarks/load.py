@@ -33,7 +33,7 @@ from curiograph.cli.output import show_progress, show_table
 from curiograph.errors import SettingError
 from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.formats import read_graph, write_graph
 from curiograph.progress import Progress
 from curiograph.recommendation.recommender import Recommender
 
@@ -159,7 +159,7 @@ def run(graph: Path | None, seconds: int, seed: int, progress: Progress, runs: i
     loads = []
     with tempfile.TemporaryDirectory() as folder:
         npz = Path(folder) / "load.safetensors"
-        g.save(str(npz))
+        write_graph(g, npz)
         for candidates, reasons in _CASES:
             progress(f"{seconds} s of load, candidates {candidates}{', with reasons' if reasons else ''}")
             with run_server(["--graph", f"load={npz}", "--parts", f"load={parts}"]) as (address, process):
@@ -201,7 +201,7 @@ def run_checks(
     labels = [g.label(int(v)) for v in np.flatnonzero(g.degrees)]
     with tempfile.TemporaryDirectory() as folder:
         npz = Path(folder) / "load.safetensors"
-        g.save(str(npz))
+        write_graph(g, npz)
         with run_server(["--graph", f"load={npz}", "--parts", f"load={parts}"]) as (address, process):
             if soak:
                 return mixed_load.soak(address, process.pid, labels, _SOAK_SECONDS, progress)

@@ -43,7 +43,7 @@ from curiograph.exploration.mdp import begin
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES, generate, generate_split
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.formats import read_graph
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.cct import FlexibilityTracker
 from curiograph.rewards.cpt import CompressibilityTracker
@@ -303,7 +303,7 @@ def _run_in_process(call: str) -> tuple[float, float]:
     """Run a call in a new process with loaded kernels; return its seconds and the peak memory in gigabytes."""
     code = (
         "import resource, time\n"
-        "from curiograph.graph.io.read import read_graph\n"
+        "from curiograph.graph.io.formats import read_graph\n"
         "from curiograph.human.data.trajectory_file import read_trajectories\n"
         "from curiograph.warmup import warm_up\n"
         "warm_up()\n"

@@ -27,7 +27,7 @@ from curiograph.cli.output import show_progress
 from curiograph.errors import SettingError
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.formats import read_graph
 from curiograph.graph.labels import RangeLabels
 from curiograph.growth.measure import measure
 from curiograph.progress import Progress

@@ -11,8 +11,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from curriculum import generate_curriculum
+
 import curiograph as cg
-from curiograph.graph.curriculum import generate_curriculum
 from curiograph.graph.generators import FAMILIES
 
 SHIPPED = Path(cg.__file__).parent / "agents" / "shipped"

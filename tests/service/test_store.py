@@ -145,7 +145,7 @@ def test_error_of_a_file_hides_its_path(tmp_path: Path):
 
 def test_graph_without_edges(tmp_path: Path):
     bare = tmp_path / "bare.safetensors"
-    cg.Graph.from_edges([], nodes=["a", "b"]).save(str(bare))
+    cg.write_graph(cg.Graph.from_edges([], nodes=["a", "b"]), bare)
     with open_client(graphs={"bare": bare}) as api:
         result = api.post("/api/v1/measure", json={"graph": "bare", "walk": ["a", "b"]})
         assert result.json()["beta0"] == [1, 2]
@@ -154,7 +154,7 @@ def test_graph_without_edges(tmp_path: Path):
 
 
 def test_graph_is_read_once(tmp_path: Path):
-    cg.toys.library().save(str(tmp_path / "mine.safetensors"))
+    cg.write_graph(cg.toys.library(), tmp_path / "mine.safetensors")
     store = GraphStore(ServiceSettings(graphs={"mine": tmp_path / "mine.safetensors"}))
     assert store.find("mine").opened is None
     with ThreadPoolExecutor(4) as threads:

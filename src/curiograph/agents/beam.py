@@ -71,10 +71,10 @@ class BeamAgent(Agent):
                 return best, best_gain
             walks = current.candidates.walks
             earned = gained[walks] + current.candidate_values
-            groups, chosen = self._choose_extensions(current, groups, gained, origin.streams)
+            groups, chosen = self.choose_extensions(current, groups, gained, origin.streams)
             current, gained = current.branch(walks[chosen], chosen), earned[chosen]
 
-    def _choose_extensions(
+    def choose_extensions(
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
         """Return the bounds of the groups after the step, and the candidates that extend the walks kept."""

@@ -18,7 +18,7 @@ from curiograph.errors import CuriographError, FileFormatError, SettingError
 from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
-from curiograph.graph.io.read import EXTENSIONS, read_graph
+from curiograph.graph.io.formats import EXTENSIONS, read_graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.study import make_study
