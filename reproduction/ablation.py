@@ -7,12 +7,15 @@ kept.
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 
 from curiograph.graph.generators import generate_split
-from curiograph.training.trainer import train
+from curiograph.training.trainer import LOG_FILE, train
 from reproduction.report import Report, Setup, number
 
 CELLS = (("igt", "ba"), ("cpt", "ws"))
@@ -46,18 +49,11 @@ def compute(setup: Setup, steps: int = 2000) -> dict[str, Any]:
 
 def _train_variant(shared: tuple[int, int], task: tuple[str, str, str]) -> dict[str, Any]:
     (steps, seed), (name, reward, family) = shared, task
-    validations: list[float] = []
-    train(
-        generate_split(family, test=0, seed=seed),
-        reward,
-        seed=seed,
-        train_steps=steps,
-        validate_every=max(1, steps // 4),
-        validation_walks=50,
-        progress=lambda report: validations.append(report["validation"]),
-        **VARIANTS[name],
-    )
-    return {"validation": validations[-1]}
+    settings = {"train_steps": steps, "validate_every": max(1, steps // 4), "validation_walks": 50, **VARIANTS[name]}
+    with TemporaryDirectory() as folder:
+        train(generate_split(family, test=0, seed=seed), reward, seed=seed, out=folder, **settings)
+        last = json.loads(Path(folder, LOG_FILE).read_text().splitlines()[-1])
+    return {"validation": last["validation"]}
 
 
 def report(document: dict[str, Any]) -> Report:

@@ -19,11 +19,9 @@ _STORED_PEOPLE = 1000  # of whom the weights are stored for the figure
 
 def compute(setup: Setup, games: int | None = None, motives: tuple[str, ...] = tuple(MOTIVES)) -> dict[str, Any]:
     """Estimate the weights of motives in the first unfinished games; only these have users and times."""
-    dataset, graph = load_games("unfinished", setup.folder)
-    walks = dataset.walks.rows(slice(games))
-    found = hypotheses(
-        graph, walks, motives=motives, weights=True, seed=setup.seed, engine=setup.engine, progress=setup.progress
-    )
+    walks, graph = load_games("unfinished", setup.folder)
+    common: dict[str, Any] = {"seed": setup.seed, "engine": setup.engine, "progress": setup.progress}
+    found = hypotheses(graph, walks[:games], motives=motives, weights=True, **common)
     weights = found.weights
     assert weights is not None
     stored = np.linspace(0, len(weights.users) - 1, min(_STORED_PEOPLE, len(weights.users))).astype(int)

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.prediction.components import PAGERANK, REWARDS
-from curiograph.human.prediction.fitting import KINDS
-from curiograph.human.prediction.protocol import get_recipe
-from curiograph.human.prediction.results import MEMORY
 from scipy.special import stdtrit
 
 from curiograph.agents.registry import as_agent
+from curiograph.human.data.datasets import Dataset
+from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS
+from curiograph.human.prediction.study import get_recipe
 from curiograph.plotting import COLORS, create_figure, get_color
 from reproduction.people import DATASETS, TITLES, load_datasets
 from reproduction.published import TABLE2
@@ -113,7 +111,7 @@ def compute_dataset(setup: Setup, dataset: Dataset, seeds: Sequence[int], effort
     walks = dataset.walks
     results = setup.engine.map(
         compute_universes,
-        (replace(dataset, titles={}, texts={}), TABLE2[dataset.name], effort),
+        (replace(dataset, texts={}), TABLE2[dataset.name], effort),
         worlds,
         name=f"universes-{dataset.name}",
         key=[walks.nodes, walks.offsets, walks.users, dataset.graph, *agents, effort],

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from curiograph.human.data.load import find_dataset, load_dataset
 
 from curiograph.agents.evaluate import draw_starts
 from curiograph.agents.registry import as_agent
 from curiograph.exploration.mdp import begin, list_starts
 from curiograph.graph.generators import FAMILIES
 from curiograph.graph.graph import Graph
+from curiograph.human.data.datasets import find_dataset, load_dataset
 from curiograph.plotting import COLORS, create_figure
 from reproduction.comparison import REWARDS, TITLES, find_networks, find_published, generate_tests
 from reproduction.report import Report, Setup, number, plus_minus

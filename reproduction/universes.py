@@ -12,21 +12,19 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.prediction.components import PAGERANK, REWARDS, solve_from_nodes
-from curiograph.human.prediction.fitting import KINDS
-from curiograph.human.prediction.protocol import Recipe, Study, make_study
-from curiograph.human.prediction.results import MEMORY
-from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 
 from curiograph import kernels
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.centrality.few_steps import simulate_few_steps
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.baselines import Markov
 from curiograph.human.choices.choice_ranks import find_chosen
 from curiograph.human.choices.windows import Windows, find_links
+from curiograph.human.data.datasets import Dataset
+from curiograph.human.prediction.curious_walkers import simulate_walkers
+from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS, solve_from_nodes
+from curiograph.human.prediction.study import Recipe, Study, make_study
+from curiograph.recommendation.count_rankers import Markov
 from curiograph.recommendation.ranker import CandidateSet, find_candidates
 from reproduction import mixture_kernels
 
@@ -209,8 +207,8 @@ def _compute_tables(graph: Graph, starts: Int32, effort: Effort, seed: int) -> I
             before = after
     for name in REWARDS:
         agent = f"{name}-{FAMILIES[seed % len(FAMILIES)]}"
-        walkers = Walkers(agent, p_g=effort.p_g, steps=effort.steps, count=effort.trained_walkers, seed=seed)
-        for visits in simulate_walkers(graph, walkers, starts.tolist()):
+        settings: dict[str, Any] = {"p_g": effort.p_g, "steps": effort.steps, "seed": seed}
+        for visits in simulate_walkers(graph, agent, "igt", starts.tolist(), count=effort.trained_walkers, **settings):
             yield visits[starts].toarray(), equal
 
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.load import load_dataset
-from curiograph.human.prediction.protocol import make_study
-from curiograph.human.prediction.walkers import Walkers, simulate_walkers
+from curiograph.human.data.datasets import Dataset
+from curiograph.human.data.datasets import load_dataset
+from curiograph.human.prediction.study import make_study
+from curiograph.human.prediction.curious_walkers import simulate_walkers
 
 from curiograph.errors import WalkError
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
 from curiograph.human.prediction.predict import Effort
 from curiograph.human.trajectories import Trajectories
-from curiograph.parallel import resolve_engine
+from curiograph.parallel import Engine
 from curiograph.results import to_plain
 from reproduction import conditions
 from reproduction.conditions import Groups, contrast_groups
@@ -75,7 +75,7 @@ def find_contrast(found: dict[str, Any], condition: str) -> dict[str, Any]:
 
 
 def test_planted_condition_is_found_and_the_same_for_all_workers(games, tmp_path):
-    found = conditions.compare_datasets(Setup(engine=resolve_engine(workers=1)), [games], SMALL)
+    found = conditions.compare_datasets(Setup(engine=Engine(workers=1)), [games], SMALL)
     assert list(dict.fromkeys(each["condition"] for each in found["contrasts"])) == list(conditions.CONDITIONS)
     planted = find_contrast(found, "goal")
     assert planted["corrected_p"] < 0.05
@@ -86,7 +86,7 @@ def test_planted_condition_is_found_and_the_same_for_all_workers(games, tmp_path
     shown = conditions.report(to_plain(found))
     assert shown.tables["Difference of the gain between two groups of choices"].shape == (12, 9)
     assert shown.remarks[1].startswith("Preliminary")
-    parallel = Setup(engine=resolve_engine(workers=2, run=tmp_path))
+    parallel = Setup(engine=Engine(workers=2, run=tmp_path))
     assert to_plain(conditions.compare_datasets(parallel, [games], SMALL)) == to_plain(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from curiograph.human.choices.metrics import ChoiceRanks
+from curiograph.human.choices.choice_ranks import ChoiceRanks
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.prediction.components import ALPHAS, PAGERANK, Mixture
+from curiograph.human.data.datasets import Dataset
+from curiograph.human.prediction.methods import ALPHAS, PAGERANK, Mixture
 
 from curiograph.agents.registry import as_agent
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
 from curiograph.human.prediction.predict import Effort as PredictEffort
 from curiograph.human.prediction.predict import prepare_run
-from curiograph.parallel import resolve_engine
+from curiograph.parallel import Engine
 from reproduction import mixture_kernels, multiverse, universes
 from reproduction.multiverse import Universes, compute_dataset, list_worlds
 from reproduction.published import TABLE2
@@ -53,7 +53,7 @@ def found(document):
 def test_results_are_the_same_with_two_workers_and_from_the_run_folder(dataset, document, tmp_path):
     messages: list[str] = []
     for workers in (2, 1):
-        engine = resolve_engine(workers=workers, run=tmp_path)
+        engine = Engine(workers=workers, run=tmp_path)
         setup = Setup(engine=engine, progress=lambda message, share=None: messages.append(message))
         assert compute_dataset(setup, dataset, range(2), SMALL) == document
     assert "found in the run folder" in messages[-1]

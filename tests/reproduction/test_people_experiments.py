@@ -12,7 +12,7 @@ import reproduction.people
 from curiograph.errors import FileFormatError
 from curiograph.graph.similarity import Similarity
 from curiograph.human.prediction.predict import Effort
-from curiograph.parallel import resolve_engine
+from curiograph.parallel import Engine
 from curiograph.results import to_plain
 from reproduction import diffusion, examples, meaning, motives, profile, recommenders, table2
 from reproduction.published import TABLE2
@@ -60,7 +60,7 @@ def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path, m
     def report(message: str, share: float | None = None) -> None:
         messages.append(message)
 
-    setup = Setup(movielens, engine=resolve_engine(workers=1, run=tmp_path), progress=report)
+    setup = Setup(movielens, engine=Engine(workers=1, run=tmp_path), progress=report)
     table = to_plain(table2.compute(setup, ("movielens",), quick=True))
     text = table2.report(table).to_markdown()
     assert "| MovieLens | highest |" in text
