@@ -99,8 +99,9 @@ def list_worlds(dataset: Dataset, seeds: Sequence[int]) -> tuple[dict[str, list[
         if dataset.graph is not None:
             worlds.append(World(recipe, kind == ["directed"], seed))
         else:
-            names = ("keep", "similarity", "mean_degree")
-            worlds.append(World(replace(recipe, **dict(zip(names, kind, strict=True))), True, seed))
+            pairs, similarity, degree = kind
+            own = replace(recipe, similarity=similarity, mean_degree=degree)
+            worlds.append(World(own, True, seed, nearest=pairs == "nearest"))
     return {name: list(map(str, each)) for name, each in levels.items()}, worlds
 
 

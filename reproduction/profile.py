@@ -93,8 +93,8 @@ def report(document: dict[str, Any]) -> Report:
         text=f"Measures of [profiles](../profile.md) of games of {LEAST} visits or more in Wikispeedia: means over "
         "people, Hedges' g of finished minus unfinished games with 95 % intervals over people, and p-values of "
         "permutations, adjusted by Holm's method. Styles: score of the players of unfinished games in blocks of "
-        f"{VISITS} nodes, and its split-half reliability. Values are means over the games of a player. A game without a known player counts as a person: in the stored results, these "
-        "are all finished games. A player with games of both groups counts once in each. Back clicks are resolved: the "
+        f"{VISITS} nodes, and its split-half reliability. Values are means over the games of a player. A game without "
+        "a known player counts as a person: in the stored results, these are all finished games. A player with games of both groups counts once in each. Back clicks are resolved: the "
         "page is taken back. A measure is compared over the people for whom it is defined. Games that are longer have "
         "more nodes, links and gaps for this reason alone: the comparison of the first pages of games leaves out "
         "shorter games and cuts longer ones.",

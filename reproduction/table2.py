@@ -50,7 +50,8 @@ def _describe_prediction(prediction: Prediction) -> dict[str, Any]:
     """Return the results, and the percentile ranks of single choices for the figure."""
     outcome = prediction["last"]
     ranks = {method: np.round(outcome.by_choice(method), 3) for method in ("pagerank", "igt+cpt")}
-    return {**prediction.to_dict(), "choices": ranks}
+    document = prediction.to_dict()
+    return {"methods": document.pop("rows"), **document, "choices": ranks}
 
 
 def report(document: dict[str, Any]) -> Report:

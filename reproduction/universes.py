@@ -20,6 +20,7 @@ from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_ranks import find_chosen
 from curiograph.human.choices.windows import Windows, find_links
+from curiograph.human.data.cooccurrence import cooccurrence_graph, core
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.prediction.curious_walkers import simulate_walkers
 from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS, solve_from_nodes
@@ -89,6 +90,8 @@ class World(NamedTuple):
     """Whether links of the dataset's own graph have a direction."""
     seed: int
     """Seed of the groups of users, and so of a co-occurrence graph, the choices, the walkers and the agents."""
+    nearest: bool = False
+    """Whether a co-occurrence graph links each item with its nearest ones, instead of the most similar pairs."""
 
 
 class Sample(NamedTuple):
@@ -117,6 +120,8 @@ def compute_universes(
     dataset, published, effort = shared
     if dataset.graph is not None and not world.directed:
         dataset = replace(dataset, graph=dataset.graph.skeleton)
+    if world.nearest:
+        dataset = replace(dataset, graph=_link_nearest(dataset, world.recipe, world.seed))
     study = make_study(dataset, world.recipe, seed=world.seed)
     samples = [sample for protocol in list_protocols() for sample in _draw_samples(study, *protocol, effort)]
     scores = score_samples(study, samples, effort)
@@ -132,6 +137,13 @@ def compute_universes(
     sizes = np.array([len(sample.windows) for sample in samples], np.int32).reshape(-1, 2)
     size = {"nodes": study.graph.num_nodes, "links": study.graph.num_edges}
     return {"ranks": np.stack(ranks), "chances": np.stack(chances), "sizes": sizes, **size}
+
+
+def _link_nearest(dataset: Dataset, recipe: Recipe, seed: int) -> Graph:
+    """Link each item of the core of the graph users with its nearest ones, up to the mean degree of the recipe."""
+    dense = core(dataset.walks.split(recipe.makers, seed)[1].compact(), recipe.item_users, recipe.user_items)
+    neighbors = int(recipe.mean_degree or 0) // 2
+    return cooccurrence_graph(dense, similarity=recipe.similarity, neighbors=neighbors, fewest=recipe.item_users)
 
 
 # ---- choices --------------------------------------------------------------------------------------------------------
