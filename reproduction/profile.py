@@ -94,9 +94,9 @@ def report(document: dict[str, Any]) -> Report:
         "people, Hedges' g of finished minus unfinished games with 95 % intervals over people, and p-values of "
         "permutations, adjusted by Holm's method. Styles: score of the players of unfinished games in blocks of "
         f"{VISITS} nodes, and its split-half reliability. Values are means over the games of a player. A game without "
-        "a known player counts as a person: in the stored results, these are all finished games. A player with games of both groups counts once in each. Back clicks are resolved: the "
-        "page is taken back. A measure is compared over the people for whom it is defined. Games that are longer have "
-        "more nodes, links and gaps for this reason alone: the comparison of the first pages of games leaves out "
-        "shorter games and cuts longer ones.",
+        "a known player counts as a person: in the stored results, these are all finished games. A player with games "
+        "of both groups counts once in each. Back clicks are resolved: the page is taken back. Games that are longer "
+        "have more nodes, links and gaps for this reason alone: the comparison of the first pages leaves out shorter "
+        "games and cuts longer ones.",
         remarks=[*remarks, f"Styles of players: {document['styles']['answer']}"],
     )

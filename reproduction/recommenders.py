@@ -13,7 +13,7 @@ from curiograph.progress import split_progress
 from curiograph.recommendation.evaluation import evaluate_recommenders
 from curiograph.recommendation.log_split import SplitKind
 from reproduction.people import DATASETS, TITLES, load_datasets, load_games
-from reproduction.report import Report, Setup
+from reproduction.report import Report, Setup, add_legend
 
 SPLITS: dict[str, tuple[SplitKind, ...]] = {"movielens": ("time", "last"), "books": ("last",), "wikispeedia": ("user",)}
 """How each dataset is split: only MovieLens has times of all events."""
@@ -78,8 +78,7 @@ def report(document: dict[str, Any]) -> Report:
                 panel.errorbar(x[0], y[0], xerr=errors[0], yerr=errors[1], fmt="D", label=method, elinewidth=0.7)
             panel.set(xlabel=measure, ylabel="NDCG@10")
         panels[0].set_title(f"{name} split", loc="left", fontsize=10)
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
+    add_legend(figure, 5)
     return Report(
         tables=tables,
         figure=figure,

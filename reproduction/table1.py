@@ -25,7 +25,7 @@ from reproduction.comparison import (
     select_columns,
 )
 from reproduction.published import TABLE1, TABLE1_GRAPHS
-from reproduction.report import Report, Setup, is_known, number, percent, plus_minus
+from reproduction.report import Report, Setup, add_legend, is_known, number, percent, plus_minus
 from reproduction.timing import compute_ratio_of_means
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
@@ -206,6 +206,5 @@ def _plot(cells: list[dict[str, Any]], columns: list[str]) -> Any:
         plot_bars([cell["family"] for cell in chosen], series, panel, marks)
         panel.set_title(TITLES[reward])
         panel.set_ylabel("mean return of a 10-node walk")
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=-(-len(names) // 2), frameon=False)
+    add_legend(figure, 5)
     return figure
