@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation paper-gap clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation clean
 
 run: .venv/run.done
 	$(BIN)/python -m reproduction table1 --beam-episodes 10 --out results/run
@@ -82,8 +82,6 @@ scale: .venv/test-all.done
 
 # Generate the results on human choices from the datasets in CURIOGRAPH_DATA: about an hour; rerun to resume.
 people: .venv/test.done
-	$(BIN)/python -m reproduction graph_coverage --out docs/results
-	$(BIN)/python -m reproduction preparation_quality --out docs/results
 	$(BIN)/python -m reproduction table2 --item-graph highest --run runs/table2 --out docs/results
 	$(BIN)/python -m reproduction table2 --item-graph knn --only movielens books --run runs/table2 --out runs/table2_knn
 	for ending in json md png; do cp runs/table2_knn/table2.$$ending docs/results/table2_knn.$$ending; done
