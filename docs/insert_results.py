@@ -1,0 +1,65 @@
+"""Copy tables of stored results into README and the pages of docs: `python docs/insert_results.py`.
+
+A table stands between the lines `<!-- table: SOURCE: COLUMNS -->` and `<!-- end -->`. SOURCE is a file of docs/results
+and what to take from it: `table1.md 2`, its second table, or `load.json loads`, the records under a key. COLUMNS, which
+may be left out, are the names of the columns to keep. Numbers of README and docs are changed in no other way.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+BLOCK = re.compile(r"(<!-- table: (\S+) (\w+)(?:: (.+?))? -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def list_pages() -> list[Path]:
+    """Return README and the pages of docs."""
+    return [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
+
+
+def read_rows(file: str, part: str) -> list[list[str]]:
+    """Return the cells of a stored table, the names of its columns first."""
+    text = (DOCS / "results" / file).read_text()
+    if file.endswith(".json"):
+        records = json.loads(text)[part]
+        return [list(records[0]), *([format_value(value) for value in record.values()] for record in records)]
+    lines = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)[int(part) - 1].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [rows[0], *rows[2:]]  # without the line below the names
+
+
+def format_value(value: Any) -> str:
+    """Return a number with four digits, and any other value as text."""
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+
+
+def format_table(file: str, part: str, columns: str | None) -> str:
+    """Return a stored table in Markdown."""
+    names, *rows = read_rows(file, part)
+    kept = [names.index(name.strip()) for name in columns.split(",")] if columns else range(len(names))
+    lines = [[row[place] for place in kept] for row in (names, *rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def fill_page(text: str) -> str:
+    """Return a page with all its tables filled."""
+    return BLOCK.sub(lambda found: found[1] + format_table(found[2], found[3], found[4]) + found[5], text)
+
+
+def main() -> None:
+    """Fill all pages."""
+    for page in list_pages():
+        text = page.read_text()
+        if (filled := fill_page(text)) != text:
+            page.write_text(filled)
+            print(f"filled the tables of {page.name}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
