@@ -1,7 +1,7 @@
 """Copy tables of stored results into README and the pages of docs: `python docs/insert_results.py`.
 
 A table stands between the lines `<!-- table: SOURCE: COLUMNS -->` and `<!-- end -->`. SOURCE is a file of docs/results
-and what to take from it: `table1.md 2`, its second table, or `load.json loads`, the records under a key. COLUMNS, which
+and what to take from it: `table1.md 2`, its second table, or `load.json loads`, the records under a key (`all`: the document as one record). COLUMNS, which
 may be left out, are the names of the columns to keep. Numbers of README and docs are changed in no other way.
 """
 
@@ -26,7 +26,8 @@ def read_rows(file: str, part: str) -> list[list[str]]:
     """Return the cells of a stored table, the names of its columns first."""
     text = (DOCS / "results" / file).read_text()
     if file.endswith(".json"):
-        records = json.loads(text)[part]
+        document = json.loads(text)
+        records = [document] if part == "all" else document[part]
         return [list(records[0]), *([format_value(value) for value in record.values()] for record in records)]
     lines = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)[int(part) - 1].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
