@@ -1,8 +1,8 @@
 """Copy tables of stored results into README and the pages of docs: `python docs/insert_results.py`.
 
 A table stands between the lines `<!-- table: SOURCE: COLUMNS -->` and `<!-- end -->`. SOURCE is a file of docs/results
-and what to take from it: `table1.md 2`, its second table, or `load.json loads`, the records under a key (`all`: the document as one record). COLUMNS, which
-may be left out, are the names of the columns to keep. Numbers of README and docs are changed in no other way.
+and what to take from it: `table1.md 2`, its second table; `load.json loads`, the records under a key; or `sizing.json
+all`, the document as one record. COLUMNS, which may be left out, are the names of the columns to keep.
 """
 
 from __future__ import annotations
