@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation paper-gap clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation clean
 
 run: .venv/run.done
 	$(BIN)/python -m reproduction table1 --beam-episodes 10 --out results/run
@@ -63,22 +63,18 @@ screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
 	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py
 
-# Measure the service under load (wrk) and the page in a browser (chromium). Requires Wikispeedia in CURIOGRAPH_DATA:
+# Measure the service under load (wrk). Requires Wikispeedia in CURIOGRAPH_DATA:
 # results on another graph cannot be compared with the stored ones, which they would replace.
-load: .venv/test.done browser wrk
+load: .venv/test.done wrk
 	@test -f "$$CURIOGRAPH_DATA/wikispeedia/links.tsv" || { echo 'make: CURIOGRAPH_DATA has no wikispeedia/links.tsv;' \
 		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
 	$(BIN)/python -m benchmarks.load --out docs/results/load.json
-	$(BIN)/python -m benchmarks.load --soak --out docs/results/soak.json
-	$(BIN)/python -m benchmarks.sizing --out docs/results/sizing.json
-	$(BIN)/python -m benchmarks.page --out docs/results/page.json
 	$(BIN)/python docs/insert_results.py
 
 # Measure many tasks and large graphs: about 15 minutes and 6 GiB, on an otherwise idle machine.
 SCALE_NODES ?= 10000000
 scale: .venv/test-all.done
 	$(BIN)/python -m benchmarks.scale --nodes $(SCALE_NODES) --out docs/results/scale.json
-	$(BIN)/python docs/insert_results.py
 
 # Generate the results on human choices from the datasets in CURIOGRAPH_DATA: about an hour; rerun to resume.
 people: .venv/test.done

@@ -1,8 +1,8 @@
 """Copy tables of stored results into README and the pages of docs: `python docs/insert_results.py`.
 
 A table stands between the lines `<!-- table: SOURCE: COLUMNS -->` and `<!-- end -->`. SOURCE is a file of docs/results
-and what to take from it: `table1.md 2`, its second table; `load.json loads`, the records under a key; or `sizing.json
-all`, the document as one record. COLUMNS, which may be left out, are the names of the columns to keep.
+and what to take from it: `table1.md 2`, its second table, or `load.json loads`, the records under a key. COLUMNS, which
+may be left out, are the names of the columns to keep.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ BLOCK = re.compile(r"(<!-- table: (\S+) (\w+)(?:: (.+?))? -->\n).*?(<!-- end -->
 
 
 def list_pages() -> list[Path]:
-    """Return README and the pages of docs."""
-    return [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
+    """Return README, the pages of docs, and the page of the benchmarks."""
+    return [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")), DOCS / "results" / "bench.md"]
 
 
 def read_rows(file: str, part: str) -> list[list[str]]:
     """Return the cells of a stored table, the names of its columns first."""
     text = (DOCS / "results" / file).read_text()
     if file.endswith(".json"):
-        document = json.loads(text)
-        records = [document] if part == "all" else document[part]
+        records = json.loads(text)[part]
         return [list(records[0]), *([format_value(value) for value in record.values()] for record in records)]
     lines = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)[int(part) - 1].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
@@ -35,8 +34,8 @@ def read_rows(file: str, part: str) -> list[list[str]]:
 
 
 def format_value(value: Any) -> str:
-    """Return a number with four digits, and any other value as text."""
-    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+    """Return a number with four digits, nothing for None, and any other value as text."""
+    return f"{value:,.4g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def format_table(file: str, part: str, columns: str | None) -> str:
