@@ -55,6 +55,8 @@ def test_commands_of_a_page_exist(page: Path) -> None:
         assert set(re.findall(r"--[a-z][a-z-]*", rest)) - {"--help"} <= known, f"curiograph {command}{rest}"
     for name in set(re.findall(r"python -m reproduction (\w+)", text)) - {"NAME"}:
         assert (ROOT / "reproduction" / f"{name}.py").exists(), name
+    for name in re.findall(r"^\|.*?`([\w/]+\.py)`", text, re.MULTILINE):
+        assert (ROOT / "src" / "curiograph" / name).exists(), name
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert set(re.findall(r"`make ([a-z-]+)`", text)) <= set(targets)
 
