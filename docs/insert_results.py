@@ -1,8 +1,8 @@
 """Copy tables of stored results into README and the pages of docs: `python docs/insert_results.py`.
 
-A table stands between the lines `<!-- table: SOURCE: COLUMNS -->` and `<!-- end -->`. SOURCE is a file of docs/results
-and what to take from it: `table1.md 2`, its second table, or `load.json loads`, the records under a key. COLUMNS, which
-may be left out, are the names of the columns to keep.
+A table stands between the lines `<!-- table: FILE: COLUMNS -->` and `<!-- end -->`. FILE is a page of docs/results, of
+which the first table with these columns is taken, or `FILE.json KEY`, the records under a key of a stored document.
+Without COLUMNS, all columns of the first table are taken.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parent
-BLOCK = re.compile(r"(<!-- table: (\S+) (\w+)(?:: (.+?))? -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- table: ([\w.]+)(?: (\w+))?(?:: (.+?))? -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def list_pages() -> list[Path]:
@@ -22,15 +22,15 @@ def list_pages() -> list[Path]:
     return [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")), DOCS / "results" / "bench.md"]
 
 
-def read_rows(file: str, part: str) -> list[list[str]]:
-    """Return the cells of a stored table, the names of its columns first."""
+def read_tables(file: str, key: str) -> list[list[list[str]]]:
+    """Return the cells of all stored tables of a file, the names of the columns first."""
     text = (DOCS / "results" / file).read_text()
     if file.endswith(".json"):
-        records = json.loads(text)[part]
-        return [list(records[0]), *([format_value(value) for value in record.values()] for record in records)]
-    lines = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)[int(part) - 1].splitlines()
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return [rows[0], *rows[2:]]  # without the line below the names
+        records = json.loads(text)[key]
+        return [[list(records[0]), *([format_value(value) for value in record.values()] for record in records)]]
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    split = [[[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()] for table in tables]
+    return [[rows[0], *rows[2:]] for rows in split]  # without the line below the names
 
 
 def format_value(value: Any) -> str:
@@ -38,11 +38,12 @@ def format_value(value: Any) -> str:
     return f"{value:,.4g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
-def format_table(file: str, part: str, columns: str | None) -> str:
+def format_table(file: str, key: str, columns: str | None) -> str:
     """Return a stored table in Markdown."""
-    names, *rows = read_rows(file, part)
-    kept = [names.index(name.strip()) for name in columns.split(",")] if columns else range(len(names))
-    lines = [[row[place] for place in kept] for row in (names, *rows)]
+    wanted = [name.strip() for name in columns.split(",")] if columns else []
+    table = next(table for table in read_tables(file, key) if set(wanted) <= set(table[0]))
+    kept = [table[0].index(name) for name in wanted] or range(len(table[0]))
+    lines = [[row[place] for place in kept] for row in table]
     lines.insert(1, ["---"] * len(lines[0]))
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

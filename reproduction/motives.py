@@ -79,6 +79,7 @@ def report(document: dict[str, Any]) -> Report:
         text="Unfinished games of Wikispeedia, choices of a new page. All weights are estimated together; a unit is "
         "one standard deviation of the score of a motive between the candidates of a choice. Values with 95 % "
         "intervals. Bits are per choice of held-out players, compared with the uniform choice, or with all other "
-        "motives (`bits added`). [Weights over several motives](../hypotheses.md#weights-of-several-motives) has the definitions.",
+        "motives (`bits added`). [Weights of several motives](../hypotheses.md#weights-of-several-motives) has the "
+        "definitions.",
         remarks=[document["answer"]],
     )
