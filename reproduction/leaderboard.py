@@ -53,5 +53,5 @@ def report(document: dict[str, Any]) -> Report:
         text="Agents on the frozen suite, best first. Share: (agent - random) / (ceiling - random), the mean over the "
         "tasks of a group; the ceiling is the highest return that wide searches found from the same start. Mean: over "
         "groups and rewards; a group that was not evaluated counts as zero. Time: CPU time per decision, relative to "
-        f"{REFERENCE}, geometric mean over tasks. [Beat our table](../extend.md#beat-our-table) shows how to add a row.",
+        f"{REFERENCE}, geometric mean over tasks. [Beat our table](../extend.md#beat-our-table) has the rules.",
     )

@@ -119,7 +119,8 @@ def report(document: dict[str, Any]) -> Report:
         figure=figure,
         text=f"Measures of [profiles](../profile.md) of games of {LEAST} visits or more in Wikispeedia: means over "
         "people, Hedges' g of finished minus unfinished games with 95 % intervals over people, and p-values of "
-        "permutations, adjusted by Holm's method. [Styles](../profile.md#curiosity-styles): score of the players of unfinished games in "
+        "permutations, adjusted by Holm's method. [Styles](../profile.md#curiosity-styles): score of the "
+        "players of unfinished games in "
         f"blocks of {VISITS} visits, and its split-half reliability by number of visits of a player. Values are means "
         "over the games of a player. A game without a known player counts as a person: in the stored results, these "
         "are all finished games. A player with games of both groups counts once in each. Back clicks are resolved: the "
