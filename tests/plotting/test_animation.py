@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from itertools import pairwise
 
@@ -23,13 +22,8 @@ def frames(path) -> list[np.ndarray]:
         return found
 
 
-def test_explore_command_plots_and_animates(run, tmp_path):
-    ran = run("explore", "toy:library", "--reward", "cpt", "--start", "music", "--steps", "5",
-              "--plot", str(tmp_path / "a.png"), "--animate", str(tmp_path / "a.gif"), "--json")  # fmt: skip
-    assert ran.code == 0
-    assert len(json.loads(ran.out)["nodes"]) == 5
-    with Image.open(tmp_path / "a.png") as picture:
-        assert picture.format == "PNG"
+def test_the_walk_grows_and_nothing_moves(tmp_path):
+    cg.explore(library(), "greedy", "cpt", "music", 5, seed=0).animate(tmp_path / "a.gif")
     found = frames(tmp_path / "a.gif")
     assert len(found) == 5
     assert (tmp_path / "a.gif").stat().st_size < 300_000
@@ -44,12 +38,10 @@ def test_explore_command_plots_and_animates(run, tmp_path):
     assert (corner[0] == 255).all()
 
 
-@pytest.mark.parametrize(("option", "name"), [("--animate", "a.gif"), ("--plot", "a.svg")])
-def test_without_matplotlib_the_extra_is_named(run, tmp_path, monkeypatch, option, name):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    ran = run("explore", "toy:library", option, str(tmp_path / name))
-    assert ran.code == 2
-    assert "pip install 'curiograph[plot]'" in ran.err
+def test_without_matplotlib_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    with pytest.raises(cg.MissingExtraError, match=r"curiograph\[plot\]"):
+        cg.explore(library(), "greedy", "igt", "music", 3, seed=0).animate(tmp_path / "a.gif")
 
 
 def test_animate_requires_gif(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.agents.heuristics import GreedyAgent
+from curiograph.exploration.mdp import Candidates
 
 
 def random_graph(num_nodes: int, num_links: int, seed: int) -> cg.Graph:
@@ -89,7 +90,7 @@ def test_prepared_nodes_alone_count_without_simulation():
     nobody = [label for label, _ in cg.recommend(g, ["logic"], ranker="pagerank")]
     assert [label for label, _ in prepared.recommend(["logic"])] == nobody  # nothing is prepared: PageRank alone
     both, one = g.positions(["logic", "music"]), g.positions(["music"])
-    candidates = cg.Candidates(np.array([0, 3]), np.setdiff1d(np.arange(12), both)[:3].astype(np.int32))
+    candidates = Candidates(np.array([0, 3]), np.setdiff1d(np.arange(12), both)[:3].astype(np.int32))
     igt = prepared.curious_rankers["igt"]
     assert np.array_equal(igt.scores(g, [both], candidates), igt.scores(g, [one], candidates))
     assert recommender.num_prepared == 2

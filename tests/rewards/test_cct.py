@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
+from curiograph.exploration.gym_env import ExplorationEnv
 from curiograph.exploration.mdp import begin
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.toys import complete, cycle, library
@@ -162,7 +163,7 @@ def test_every_agent_collects_the_reward(agent):
 def test_environments_pay_the_reward():
     graph = draw_graph(np.random.default_rng(1), 12, 0.5)
     joined = build_skeleton(graph)
-    env = cg.ExplorationEnv(graph, reward="cct", steps=7)
+    env = ExplorationEnv(graph, reward="cct", steps=7)
     observation, _ = env.reset(seed=3, options={"start": 0})
     walk, rewards, over = [0], [], False
     while not over:
@@ -179,5 +180,5 @@ def test_a_walk_restarted_in_a_batch_starts_with_dimension_1():
     batch = begin([graph], [[0, 1]], "cct", 6)
     for _ in range(4):
         batch = batch.step(batch.best(batch.candidate_values))
-    batch = batch.restart(np.array([1]), np.array([0]), np.array([3]))
+    batch = batch.restart(np.array([1]), np.array([0]), np.array([3]), batch.streams[1:])
     assert batch.tracker.dimensions().tolist() == [4, 1]

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from curiograph.arrays import Float64, Int32
+from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.label_reader import LabelReader
@@ -22,7 +23,6 @@ from curiograph.recommendation.log_split import LogSplit, SplitKind, split_log
 from curiograph.recommendation.ranker import Ranker, find_candidates, score_candidates
 from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, as_ranker
 from curiograph.results import Table, to_plain
-from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
 from curiograph.validation import check_choice, check_integer, check_seed
 
 if TYPE_CHECKING:

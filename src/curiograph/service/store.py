@@ -20,9 +20,8 @@ from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
 from curiograph.graph.io.read import EXTENSIONS, read_graph
 from curiograph.graph.label_reader import LabelReader
-from curiograph.human.data.load import find_dataset, load_dataset
-from curiograph.human.data.registry import READERS
-from curiograph.human.prediction.protocol import make_study
+from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
+from curiograph.human.prediction.study import make_study
 from curiograph.messages import quote_value, shorten_text
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.errors import LOG, InternalError, NotFoundError, TooLargeError
@@ -155,7 +154,7 @@ _DATASET_TITLES = {
 
 def _read_dataset(name: str, data: Path | None) -> Graph:
     """Read the graph of a dataset: its own, or the one that `predict` builds from the graph users' ratings."""
-    dataset = load_dataset(name, data, lenient=True)
+    dataset = load_dataset(name, data)
     return make_study(dataset).graph if dataset.graph is None else dataset.graph
 
 
@@ -169,7 +168,7 @@ class GraphStore:
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings, self._lock = settings, threading.Lock()
         entries = [StoredGraph(name, title, "built-in", read) for name, (title, read) in _BUILT_IN.items()]
-        for name in READERS:
+        for name in KINDS:
             if find_dataset(name, settings.data) is not None:
                 read = partial(_read_dataset, name, settings.data)
                 entries.append(StoredGraph(name, _DATASET_TITLES[name], "data set", read))

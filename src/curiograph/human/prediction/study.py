@@ -153,9 +153,8 @@ def make_study(
 ) -> Study:
     """Divide the users of a dataset, and build a graph from the walks of the graph users if the dataset has none.
 
-    >>> from pathlib import Path
     >>> walks = Trajectories.from_walks([["a", "b", "c", "d"], ["b", "c", "a", "d"]] * 6)
-    >>> study = make_study(Dataset("mine", walks, Path("mine.csv")), neighbors=3, item_users=3, burn_in=1)
+    >>> study = make_study(Dataset(walks), neighbors=3, item_users=3, burn_in=1)
     >>> study.graph, study.graph_walks.num_users, study.choice_walks.num_users
     (Graph(4 nodes, 6 edges, undirected), 6, 6)
     """
