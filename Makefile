@@ -63,15 +63,12 @@ screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
 	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py
 
-# Measure the service under load (wrk) and the page in a browser (chromium). Requires Wikispeedia in CURIOGRAPH_DATA:
-# results on another graph cannot be compared with the stored ones, which they would replace.
-load: .venv/test.done browser wrk
+# Measure the service under load (wrk). Requires Wikispeedia in CURIOGRAPH_DATA: results on another graph cannot be
+# compared with the stored ones, which they would replace.
+load: .venv/test.done wrk
 	@test -f "$$CURIOGRAPH_DATA/wikispeedia/links.tsv" || { echo 'make: CURIOGRAPH_DATA has no wikispeedia/links.tsv;' \
 		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
 	$(BIN)/python -m benchmarks.load --out docs/results/load.json
-	$(BIN)/python -m benchmarks.load --soak --out docs/results/soak.json
-	$(BIN)/python -m benchmarks.sizing --out docs/results/sizing.json
-	$(BIN)/python -m benchmarks.page --out docs/results/page.json
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Measure many tasks and large graphs: about 15 minutes and 6 GiB, on an otherwise idle machine.

@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
 
 import curiograph as cg
 from benchmarks.rows import Row, time_medians
@@ -45,13 +44,9 @@ def time_training(seed: int, quick: bool) -> Iterator[Row]:
             with use_one_torch_thread(), limit_blas_threads():
                 learner = PaperDqnLearner(settings, graphs, cg.as_reward(reward), seed)
                 learner.epsilon_first = 0.1
-                _run_steps(learner, 40)
-                times.append(time_medians(partial(_run_steps, learner, 45), repeats=1 if quick else 5)[0] / 45)
-        each = statistics.mean(times)
+                for _ in range(40):
+                    learner.step()
+                times += time_medians(lambda: [learner.step() for _ in range(45)], repeats=1 if quick else 5)  # noqa: B023
+        each = statistics.mean(times) / 45
         rate = f"{100 / each:,.0f} transitions/s, {1 / each:,.0f} updates/s"
         yield Row(f"training step of the published setting, {reward}", rate, each, "published code", published, target)
-
-
-def _run_steps(learner: Any, count: int) -> None:
-    for _ in range(count):
-        learner.step()

@@ -106,15 +106,11 @@ def run_server(*arguments: str) -> Iterator[tuple[str, int]]:
     command = [sys.executable, "-m", "curiograph", "serve", "--port", "0", "--json", "--quiet", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "CURIOGRAPH_TOKEN"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
-        text = ""
-        for line in process.stdout or ():
-            text += line
-            if line.rstrip().endswith("}"):
-                break
-        else:
+        ready = process.stdout.readline() if process.stdout else ""
+        if not ready:
             raise cg.SettingError("the server did not start; see its output above.")
         try:
-            yield json.loads(text)["address"], process.pid
+            yield json.loads(ready)["address"], process.pid
         finally:
             process.send_signal(signal.SIGTERM)
             if process.wait(60) != 0:

@@ -156,9 +156,9 @@ def run_command(
     arguments: Sequence[str] | None,
     run: Callable[[Namespace, Progress], tuple[Any, Mapping[str, pd.DataFrame]]],
 ) -> None:
-    """Run a benchmark that returns a document for --out and tables by title; a wrong input exits with code 2."""
+    """Run a benchmark that returns a document for --out and tables by title; wrong input exits with code 2."""
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    parser.add_argument("--out", type=Path, help="also write the results to this .json file")
+    parser.add_argument("--out", type=Path, help="write the results to this .json file, and tables beside it")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
     args = parser.parse_args(arguments)
     try:
@@ -170,5 +170,7 @@ def run_command(
     if args.out is not None:
         with open_atomic(args.out) as stream:
             stream.write(json.dumps(document, indent=2).encode() + b"\n")
+        texts = [f"{title}\n\n{table.to_markdown(index=False)}\n" for title, table in tables.items()]
+        args.out.with_suffix(".md").write_text("\n".join(texts))
     for title, table in tables.items():
         show_table(title, table)

@@ -21,6 +21,7 @@ from curiograph.progress import Progress
 from curiograph.warmup import warm_up
 
 PEERS = ("ripser", "gudhi", "igraph", "torch")
+RATIOS = "Ratios should reach their targets (that of n^x: stay below). "
 PACKAGES = ("curiograph", "numpy", "numba", "scipy", "networkx", *PEERS)
 
 
@@ -69,7 +70,7 @@ def run(args: Namespace, progress: Progress) -> tuple[dict[str, Any], dict[str, 
         rows += [asdict(row) for row in benchmark(args.seed, args.quick)]
     machine = describe_machine()
     missing = [name for name in PEERS if not find_spec(name)]
-    tables = {", ".join(f"{name} {value}" for name, value in machine.items()): format_rows(rows)}
+    tables = {RATIOS + ", ".join(f"{name} {value}" for name, value in machine.items()): format_rows(rows)}
     if args.against is not None:
         tables[f"against {args.against}"] = compare_rows(rows, json.loads(args.against.read_text())["results"])
     return {"machine": machine, "seed": args.seed, "missing_peers": missing, "results": rows}, tables
