@@ -63,8 +63,8 @@ screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
 	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py
 
-# Measure the service under load (wrk). Requires Wikispeedia in CURIOGRAPH_DATA:
-# results on another graph cannot be compared with the stored ones, which they would replace.
+# Measure the service under load (wrk). Requires Wikispeedia in CURIOGRAPH_DATA: results on another graph cannot be
+# compared with the stored ones, which they would replace.
 load: .venv/test.done wrk
 	@test -f "$$CURIOGRAPH_DATA/wikispeedia/links.tsv" || { echo 'make: CURIOGRAPH_DATA has no wikispeedia/links.tsv;' \
 		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
