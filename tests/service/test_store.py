@@ -17,8 +17,8 @@ import scipy.io
 
 import curiograph as cg
 from curiograph.service import state
-from curiograph.service.errors import InternalError
-from curiograph.service.settings import MAX_NODES, ServiceSettings
+from curiograph.service.error_responses import InternalError
+from curiograph.service.server_settings import MAX_NODES, ServiceSettings
 from curiograph.service.state import Service
 from curiograph.service.store import GraphStore, OpenGraph
 from support.serving import get_error, open_client, wait_until

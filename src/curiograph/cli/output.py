@@ -127,7 +127,7 @@ def check_out(path: Path | None, extensions: Sequence[str] = (".json", ".csv")) 
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise SettingError(f"--out {path}: cannot write to the folder {path.parent}; create it, or choose another.")
     if path.suffix.lower() in (*PICTURES, ".gif"):
-        from curiograph.optional import import_optional
+        from curiograph.errors import import_optional
 
         import_optional("matplotlib.figure", "plot", "Pictures")
 

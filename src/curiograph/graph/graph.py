@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float32, Float64, Int32, Int64
-from curiograph.errors import GraphError, UnknownNodeError
+from curiograph.errors import GraphError, UnknownNodeError, quote_value
 from curiograph.graph import csr
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.edges import check_iterable, check_labels, index_edges, parse_weight
 from curiograph.graph.features import compute_degree_profile
 from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label, make_unknown_node_error
 from curiograph.graph.transition import Transition
-from curiograph.messages import get_type_name, quote_value
 from curiograph.validation import is_integer
 
 if TYPE_CHECKING:
@@ -536,6 +535,12 @@ def as_graph(value: object) -> Graph:
     for package in packages & {"networkx", "igraph", "scipy"}:
         way = f"cg.Graph.from_{package}(...)"
     raise GraphError(f"{quote_value(value)} is a {get_type_name(value)}, not a curiograph Graph; make one with {way}.")
+
+
+def get_type_name(value: object) -> str:
+    """Return the type of a value with its module, which distinguishes a networkx Graph from ours."""
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def as_flag(directed: object) -> bool:

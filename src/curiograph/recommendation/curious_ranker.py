@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.agents.heuristics import GreedyAgent
-from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float32, Float64, Int32
 from curiograph.centrality.curious_pagerank import make_start_states
 from curiograph.centrality.few_steps import make_group_streams, simulate_few_steps
@@ -29,7 +29,7 @@ from curiograph.parallel.fingerprint import fingerprint, hash_values
 from curiograph.recommendation.ranker import Ranker
 from curiograph.rewards.cpt import Compressibility
 from curiograph.rewards.igt import InformationGaps
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_integer, check_seed, resolve_workers
 
 _MIN_VISITS = 1e-7  # smallest expected visits that are kept, far below the precision of the simulation

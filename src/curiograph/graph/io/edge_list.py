@@ -18,11 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import FileFormatError, GraphError
+from curiograph.errors import FileFormatError, GraphError, quote_value, shorten_text
 from curiograph.files import PathLike, check_file, check_text, open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import IntegerLabels, Labels, RangeLabels, TextLabels
-from curiograph.messages import quote_value, shorten_text
 
 DELIMITERS = {".tsv": "\t", ".csv": ",", ".txt": " ", ".edges": " ", ".edgelist": " "}
 """Field delimiter by file extension; a space means any run of whitespace."""

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 
 from curiograph import kernels
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float32, Int32, Int64
 from curiograph.centrality.curious_pagerank import make_start_states
 from curiograph.centrality.rank_transition import check_p_g
@@ -25,7 +25,7 @@ from curiograph.graph.graph import Graph
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.incidence import gather_product
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward_names import as_reward
 
 _STARTS_PER_TASK = 64
 
