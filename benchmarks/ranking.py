@@ -171,10 +171,10 @@ def time_catalogs(seed: int, quick: bool) -> Iterator[Row]:
 
 
 def _time_prepared_node(graph: cg.Graph, engine: Any) -> float:
-    """Return the seconds per node to prepare all nodes for the mixture, without PageRank."""
+    """Return the seconds per node to prepare all nodes for the mixture."""
     recommender = cg.Recommender(graph)
     recommender.prepare(graph.labels[:1])  # compute features, load kernels
-    return time_call(partial(recommender.prepare, pagerank=False, engine=engine)) / graph.num_nodes
+    return time_call(partial(recommender.prepare, engine=engine)) / graph.num_nodes
 
 
 def _create_graphs(seed: int, quick: bool) -> dict[str, cg.Graph]:

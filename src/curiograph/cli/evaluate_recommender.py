@@ -44,6 +44,11 @@ def evaluate_recommender(
             progress=progress,
         )
     shown = ("hit@10", "recall@10", "ndcg@10", "novelty@10", "serendipity@10", "diversity@10", "coverage@10")
-    columns = ("method", "mrr", "mrr_low", "mrr_high", *shown)
     document = {**found.to_dict(), "skipped": walks.skipped}
-    emit(output, document, found.to_frame(), title=f"{split} split", columns=columns)
+    emit(
+        output,
+        document,
+        found.to_frame(),
+        title=f"{split} split",
+        columns=("method", "mrr", "mrr_low", "mrr_high", *shown),
+    )

@@ -87,7 +87,8 @@ def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]]) -> int:
         show_edge=False,
         padding=(0, 1, 0, 0),
     )
-    room, cells = console.width, []
+    room = console.width
+    cells: list[list[str]] = []
     for name, column in pd.DataFrame(table).head(_MAX_ROWS).items():
         texts = [_format_cell(value) for value in column]
         longest = max((len(word) for text in texts for word in text.split()), default=0)
