@@ -43,7 +43,18 @@ def evaluate_recommender(
             seed=output.seed,
             progress=progress,
         )
-    shown = ("hit@10", "recall@10", "ndcg@10", "novelty@10", "serendipity@10", "diversity@10", "coverage@10")
+    shown = (
+        "method",
+        "mrr",
+        "mrr_low",
+        "mrr_high",
+        "hit@10",
+        "recall@10",
+        "ndcg@10",
+        "novelty@10",
+        "diversity@10",
+        "coverage@10",
+    )
     document = {**found.to_dict(), "skipped": walks.skipped}
     emit(
         output,

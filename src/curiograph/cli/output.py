@@ -88,7 +88,7 @@ def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]]) -> int:
         padding=(0, 1, 0, 0),
     )
     room = console.width
-    cells: list[list[str]] = []
+    cells: list[Any] = []
     for name, column in pd.DataFrame(table).head(_MAX_ROWS).items():
         texts = [_format_cell(value) for value in column]
         longest = max((len(word) for text in texts for word in text.split()), default=0)
