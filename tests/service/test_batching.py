@@ -42,7 +42,10 @@ class RecordingRecommender(cg.Recommender):
 def make_users(recommender: cg.Recommender, histories: Sequence[Any], k: int = 3, **query: Any) -> list[QueuedUser]:
     settings = {"candidates": "all", "reasons": False, "prepared_only": False} | query
     made = RecommendQuery(recommender, k, **settings)
-    return [QueuedUser(made, History.from_visits(recommender.graph.positions(history).tolist()), EVERYTHING) for history in histories]
+    return [
+        QueuedUser(made, History.from_visits(recommender.graph.positions(history).tolist()), EVERYTHING)
+        for history in histories
+    ]
 
 
 def answer_together(recommender: cg.Recommender, asked: Sequence[Any], **settings: Any) -> list[Any]:
