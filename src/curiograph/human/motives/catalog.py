@@ -101,12 +101,12 @@ class PageRankMotive(Motive):
             histories = [np.unique(history) for history in choices.windows.list_histories()]
             scores = PageRankRanker(self.alpha).scores(choices.graph, histories, candidates)
         else:
-            scores = self._sum_visited(choices)
+            scores = self.sum_visited(choices)
         largest = np.maximum.reduceat(scores, candidates.offsets[:-1]) if len(choices) else np.empty(0)
         relative: Float64 = scores / np.maximum(largest, np.finfo(float).tiny)[candidates.walks]
         return relative.round(_DIGITS)
 
-    def _sum_visited(self, choices: ChoiceSet) -> Float64:
+    def sum_visited(self, choices: ChoiceSet) -> Float64:
         """Sum, for each candidate, the expected visits before the first teleport from each visited node."""
         graph, candidates, histories = choices.graph, choices.candidates, choices.windows.histories
         rows, columns = np.nonzero(histories >= 0)

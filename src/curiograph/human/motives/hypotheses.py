@@ -210,7 +210,7 @@ def score_folds(
     ]
     tasks.sort(key=lambda task: task[1] - task[2])  # longest first, to keep all workers busy until the end
     results = engine.map(
-        _score_chunk,
+        score_chunk,
         (choices, models, with_features),
         tasks,
         name="motives",
@@ -230,7 +230,7 @@ def score_folds(
     return scored
 
 
-def _score_chunk(shared: tuple[ChoiceSet, Mapping[Any, Motive], bool], task: tuple[Any, int, int]) -> Mapping[str, Any]:
+def score_chunk(shared: tuple[ChoiceSet, Mapping[Any, Motive], bool], task: tuple[Any, int, int]) -> Mapping[str, Any]:
     """Task function: score some of the choices by a motive."""
     (choices, models, with_features), (key, start, stop) = shared, task
     chunk = choices.rows(slice(start, stop))

@@ -85,7 +85,7 @@ def estimate_weights(
     personal, together, alone, without = sums[:, :1], sums[:, 1:2], sums[:, 2 : 2 + size], sums[:, 2 + size :]
     bits = np.column_stack([together, personal - together, alone, together - without])
     estimates = estimate_means(np.where(np.abs(bits) < _NO_BITS, 0.0, bits), counts, seed)
-    inflations = _compute_inflations(data.features)
+    inflations = compute_inflations(data.features)
     variances = population.people.var(axis=0)
     noise = np.mean(population.people_errors**2, axis=0)
     fits = {
@@ -157,7 +157,7 @@ def _test_weights(
     )
 
 
-def _compute_inflations(features: Float64) -> Float64:
+def compute_inflations(features: Float64) -> Float64:
     """Return the variance inflation factor of each motive: 1 / (1 - R^2) given all other motives."""
     size = features.shape[1]
     values, vectors = np.linalg.eigh(np.corrcoef(features, rowvar=False).reshape(size, size))

@@ -58,7 +58,7 @@ def simulate_walkers(
     tasks = [starts[first : first + _STARTS_PER_TASK] for first in range(0, len(starts), _STARTS_PER_TASK)]
     agent, settings = as_agent(agent), (reward, check_p_g(p_g), steps, count, seed)
     results = engine.map(
-        _simulate_starts,
+        simulate_starts,
         (graph, agent, *settings),
         tasks,
         name=f"walkers-{agent.name}-{reward}",
@@ -89,7 +89,7 @@ def score_visits(visits: Sequence[Any], histories: Int32, candidates: Candidates
     return np.stack([gather_product(visited, table, candidates).astype(np.float32) for table in visits])
 
 
-def _simulate_starts(shared: tuple[Any, ...], starts: Int64) -> Mapping[str, Any]:
+def simulate_starts(shared: tuple[Any, ...], starts: Int64) -> Mapping[str, Any]:
     """Task function: probabilities from some starts, flat.
 
     Those of start i after step k are at `bounds[i * steps + k]:bounds[i * steps + k + 1]`.
