@@ -66,7 +66,8 @@ class Styles(Table):
     def labels(self) -> list[str]:
         """Style of each person: hunter or busybody if the intervals of score and reliability are clear of zero."""
         clear = self.reliability.low > 0
-        return np.select([clear & (self.low > 0), clear & (self.high < 0)], ["hunter", "busybody"], "unclear").tolist()
+        styles = np.select([clear & (self.low > 0), clear & (self.high < 0)], ["hunter", "busybody"], "unclear")
+        return [str(style) for style in styles]
 
     @property
     def answer(self) -> str:
