@@ -206,17 +206,9 @@ def score_components(
     # one at a time: the visits may take hundreds of megabytes
     for (name, agent, reward, count), stage in zip(components, walking, strict=True):
         visits = simulate_walkers(
-            study.graph,
-            agent,
-            reward,
-            study.starts,
-            p_g=effort.p_g,
-            steps=effort.steps,
-            count=count,
-            seed=study.seed,
-            engine=engine,
-            progress=stage,
-        )
+            study.graph, agent, reward, study.starts, p_g=effort.p_g, steps=effort.steps, count=count, seed=study.seed,
+            engine=engine, progress=stage,
+        )  # fmt: skip
         for among, each in study.choices.items():
             walked[among][name] = score_visits(visits, each.windows.histories, each.candidates)
     pagerank = score_pagerank(study.choices, engine, ranking)
