@@ -275,10 +275,8 @@ class Graph:
             if clash.nnz:
                 row, column = int(clash.coords[0][0]), int(clash.coords[1][0])
                 there, back = float(sparse[row, column]), float(sparse[column, row])
-                raise GraphError(
-                    f"the matrix holds {there} at ({row}, {column}) but {back} at ({column}, {row}), so it is not "
-                    "undirected; leave directed out, or make it symmetric."
-                )
+                clash = f"the matrix holds {there} at ({row}, {column}) but {back} at ({column}, {row})"
+                raise GraphError(f"{clash}, so it is not undirected; leave directed out, or make it symmetric.")
             sparse = scipy.sparse.triu(sparse.maximum(transpose))
         entries = sparse.tocoo()
         row, column = (axis.astype(np.int64) for axis in entries.coords)
@@ -365,10 +363,8 @@ class Graph:
     def label(self, position: int) -> Hashable:
         """Label of the node at `position`."""
         if not is_integer(position) or not 0 <= position < self.num_nodes:
-            raise UnknownNodeError(
-                f"the graph has no node at position {quote_value(position)}; it has {self.num_nodes} nodes, and "
-                "positions start at 0."
-            )
+            missing = f"the graph has no node at position {quote_value(position)}"
+            raise UnknownNodeError(f"{missing}; it has {self.num_nodes} nodes, and positions start at 0.")
         return self.names[int(position)]
 
     def position(self, label: Hashable) -> int:
