@@ -63,8 +63,8 @@ screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
 	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py
 
-# Measure the service under load (wrk). Requires Wikispeedia in CURIOGRAPH_DATA:
-# results on another graph cannot be compared with the stored ones, which they would replace.
+# Measure the service under load (wrk). Requires Wikispeedia in CURIOGRAPH_DATA: results on another graph cannot be
+# compared with the stored ones, which they would replace.
 load: .venv/test.done wrk
 	@test -f "$$CURIOGRAPH_DATA/wikispeedia/links.tsv" || { echo 'make: CURIOGRAPH_DATA has no wikispeedia/links.tsv;' \
 		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
@@ -78,7 +78,6 @@ scale: .venv/test-all.done
 
 # Generate the results on human choices from the datasets in CURIOGRAPH_DATA: about an hour; rerun to resume.
 people: .venv/test.done
-	$(BIN)/python -m reproduction graph_coverage --out docs/results
 	$(BIN)/python -m reproduction table2 --item-graph highest --run runs/table2 --out docs/results
 	$(BIN)/python -m reproduction table2 --item-graph knn --only movielens books --run runs/table2 --out runs/table2_knn
 	for ending in json md png; do cp runs/table2_knn/table2.$$ending docs/results/table2_knn.$$ending; done

@@ -85,6 +85,12 @@ def write_report(report: Report, name: str, out: Path) -> None:
         save_figure(report.figure.axes[0], out / f"{name}.png")
 
 
+def add_legend(figure: Figure, columns: int) -> None:
+    """Add one legend of the first panel below all panels."""
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
+
+
 # ---- cells; None is an undefined value of a stored document ---------------------------------------------------------
 
 
