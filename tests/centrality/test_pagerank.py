@@ -61,16 +61,6 @@ def test_igraph_and_networkx_agree(directed: bool, weighted: bool) -> None:
     np.testing.assert_allclose(cg.pagerank(graph).scores, everywhere, atol=1e-10)
 
 
-def test_large_batch_on_a_larger_graph() -> None:
-    graph = cg.generate("ba", nodes=500, seed=1)
-    rng = np.random.default_rng(0)
-    many = [rng.choice(500, 3, replace=False).tolist() for _ in range(70)]
-    found = cg.pagerank(graph, 0.9, many)
-    assert found.residual.max() <= 1e-12
-    for number in (0, 31, 32, 69):
-        np.testing.assert_allclose(found.scores[number], cg.pagerank(graph, 0.9, many[number]).scores, atol=1e-11)
-
-
 @pytest.mark.parametrize("alpha", [0.99, 0.999, 0.9999])
 @pytest.mark.parametrize("directed", [False, True])
 def test_high_alpha_converges_on_slow_graphs(alpha: float, directed: bool) -> None:

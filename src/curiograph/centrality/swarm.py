@@ -42,6 +42,12 @@ class States:
     streams: Streams
     """Random stream of each path."""
 
+    @classmethod
+    def start(cls, nodes: Int32, seed: int) -> States:
+        """Return the start states of walkers, one per node."""
+        streams = kernels.random.branch_streams(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
+        return cls(nodes[:, None], streams)
+
     def extend(self, parents: Int64, nodes: Int32) -> States:
         """Return the states reached from `parents` by moving to `nodes`."""
         paths = np.column_stack([self.nodes[parents], nodes]).astype(np.int32)
