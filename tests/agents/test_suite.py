@@ -92,10 +92,3 @@ def test_bad_requests(tmp_path, monkeypatch):
     (tmp_path / "real-networks" / "animal-lake.tsv").write_text("a\tb\nb\tc\n")
     with pytest.raises(cg.GraphError, match="'animal-lake'"):
         cg.suite("greedy", ["igt-animal-lake"], data=tmp_path)
-
-
-def test_command(run, tmp_path):
-    done = run("suite", "--agent", "greedy", "--task", "igt-rg-50", "--json", "--out", tmp_path / "greedy.json")
-    assert done.document["rows"][0]["mean"] == pytest.approx(done.document["rows"][0]["greedy"])
-    assert (tmp_path / "greedy.json").is_file()
-    assert run("suite", "--task", "nothing").code == 2

@@ -104,7 +104,7 @@ def predict_choices() -> dict[str, Any]:
     effort = Effort(
         splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30
     )
-    found = predict(make_people(), graph=RING, agents={"igt": "greedy", "cpt": "greedy"}, effort=effort, seed=0)
+    found = predict(make_people(), graph=RING, walkers={"igt": "greedy", "cpt": "greedy"}, effort=effort, seed=0)
     return {
         f"{among} {method}": found[among].improvement(method).value
         for among in ("last", "all")
@@ -120,8 +120,8 @@ def compare_motives() -> dict[str, Any]:
 def compare_with_null_models() -> dict[str, Any]:
     found = cg.human.compare_growth(RING, make_people(), steps=6, replicates=3, seed=0)
     return {
-        f"{name} {quantity}": found[name].area[quantity].value
-        for name in sorted(found)
+        f"{name} {quantity}": found.area[name][quantity].value
+        for name in sorted(found.area)
         for quantity in ("gaps", "bits", "conformable")
     }
 

@@ -13,6 +13,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.agents.heuristics import GreedyAgent
+from curiograph.exploration.mdp import Candidates
 
 
 def random_graph(num_nodes: int, num_links: int, seed: int) -> cg.Graph:
@@ -37,9 +38,9 @@ def test_parts_do_not_depend_on_other_starts_or_workers():
     one, threads, processes = (cg.Recommender(g) for _ in range(3))
     one = one.replace_curious(lambda ranker: replace(ranker, workers=1))
     for label in g.labels:
-        one.prepare([label], pagerank=False)
+        one.prepare([label])
     threads.prepare()
-    processes.prepare(pagerank=False, engine=cg.Engine("local", 2))
+    processes.prepare(engine=cg.Engine("local", 2))
     assert_same_parts(one, threads)
     assert_same_parts(one, processes)
 
@@ -89,7 +90,7 @@ def test_prepared_nodes_alone_count_without_simulation():
     nobody = [label for label, _ in cg.recommend(g, ["logic"], ranker="pagerank")]
     assert [label for label, _ in prepared.recommend(["logic"])] == nobody  # nothing is prepared: PageRank alone
     both, one = g.positions(["logic", "music"]), g.positions(["music"])
-    candidates = cg.Candidates(np.array([0, 3]), np.setdiff1d(np.arange(12), both)[:3].astype(np.int32))
+    candidates = Candidates(np.array([0, 3]), np.setdiff1d(np.arange(12), both)[:3].astype(np.int32))
     igt = prepared.curious_rankers["igt"]
     assert np.array_equal(igt.scores(g, [both], candidates), igt.scores(g, [one], candidates))
     assert recommender.num_prepared == 2

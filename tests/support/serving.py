@@ -59,13 +59,9 @@ def start_server(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]
     environment.pop("CURIOGRAPH_TOKEN", None)
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=environment, **pipes) as process:
-        output = ""
-        for line in process.stdout or ():
-            output += line
-            if line.startswith("}"):
-                break
+        assert process.stdout is not None
         try:
-            yield json.loads(output)["address"], process
+            yield json.loads(process.stdout.readline())["address"], process
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)

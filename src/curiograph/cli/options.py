@@ -147,7 +147,7 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def open_graph(text: str, directed: bool = False) -> Graph:
     """Open the graph that an argument names: a file, a toy graph, or the graph of an installed dataset."""
-    from curiograph.graph.io.read import read_graph
+    from curiograph.graph.io.formats import read_graph
     from curiograph.graph.toys import TOYS
 
     if text.startswith("toy:"):

@@ -53,7 +53,7 @@ def serve(
     files, part_files = _parse_files("--graph", graph or []), _parse_files("--parts", parts or [])
     from curiograph.optional import import_optional
 
-    for package in ("fastapi", "uvicorn", "nicegui", "pebble", "prometheus_fastapi_instrumentator", "python_multipart"):
+    for package in ("fastapi", "uvicorn", "nicegui", "pebble", "prometheus_client", "python_multipart"):
         import_optional(package, "web", "The service and its page")
     from curiograph.service.app import create_app
     from curiograph.service.page.view import add_page

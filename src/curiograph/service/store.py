@@ -18,19 +18,19 @@ from curiograph.errors import CuriographError, FileFormatError, SettingError
 from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
-from curiograph.graph.io.read import EXTENSIONS, read_graph
+from curiograph.graph.io.formats import EXTENSIONS, read_graph
 from curiograph.graph.label_reader import LabelReader
-from curiograph.human.data.load import find_dataset, load_dataset
-from curiograph.human.data.registry import READERS
-from curiograph.human.prediction.protocol import make_study
+from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
+from curiograph.human.prediction.study import make_study
 from curiograph.messages import quote_value, shorten_text
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.errors import LOG, InternalError, NotFoundError, TooLargeError
 from curiograph.service.labels import LabelIndex
 from curiograph.service.settings import MAX_EDGES, MAX_NODES, ServiceSettings
 
-UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension != ".mat")
-"""File extensions of uploads; a small .mat can contain a full matrix that needs gigabytes."""
+UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension not in (".mat", ".safetensors"))
+"""File extensions of uploads: a small .mat can contain a full matrix that needs gigabytes, and kernels trust the arrays
+of a .safetensors, which anyone can write."""
 DEFAULT_GRAPH = "toy:everyday"
 """Id of the graph that the page shows first."""
 _MAX_TITLE = 80
@@ -155,21 +155,17 @@ _DATASET_TITLES = {
 
 def _read_dataset(name: str, data: Path | None) -> Graph:
     """Read the graph of a dataset: its own, or the one that `predict` builds from the graph users' ratings."""
-    dataset = load_dataset(name, data, lenient=True)
+    dataset = load_dataset(name, data)
     return make_study(dataset).graph if dataset.graph is None else dataset.graph
 
 
 class GraphStore:
-    """Graphs by id, safe to use from several threads; each graph is read once, when it is first needed.
-
-    >>> GraphStore(ServiceSettings()).open("toy:library").graph
-    Graph(12 nodes, 18 edges, undirected)
-    """
+    """Graphs by id, safe to use from several threads; each graph is read once, when it is first needed."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings, self._lock = settings, threading.Lock()
         entries = [StoredGraph(name, title, "built-in", read) for name, (title, read) in _BUILT_IN.items()]
-        for name in READERS:
+        for name in KINDS:
             if find_dataset(name, settings.data) is not None:
                 read = partial(_read_dataset, name, settings.data)
                 entries.append(StoredGraph(name, _DATASET_TITLES[name], "data set", read))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.errors import RankerError, SettingError, WalkError
+from curiograph.errors import RankerError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import grid, library
-from curiograph.human.choices.baselines import BASELINES, Degree, RP3beta
+from curiograph.human.choices.baselines import BASELINES, Degree
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation import incidence as incidence_module
 from curiograph.recommendation.count_rankers import ItemKnn, Markov, Popularity
@@ -19,7 +18,7 @@ from curiograph.recommendation.count_rankers import ItemKnn, Markov, Popularity
 SIZE = 6
 RING = cg.Graph.from_edges([(i, (i + 1) % SIZE) for i in range(SIZE)])
 ONE_WAY = cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 0)], directed=True)
-FITTED_BY_WALKS = (Popularity, Markov, ItemKnn, RP3beta)
+FITTED_BY_WALKS = (Popularity, Markov, ItemKnn)
 
 some_walks = st.lists(st.lists(st.integers(0, SIZE - 1), max_size=6), max_size=8)
 some_histories = st.lists(
@@ -102,32 +101,3 @@ def test_block_size_does_not_change_scores(kind, monkeypatch):
 def test_degree_is_in_degree():
     assert score_all_nodes(Degree(), ONE_WAY, [[0]]).tolist() == [[2, 1, 1, 1, 0]]
     assert score_all_nodes(Degree(), RING, [[0]]).tolist() == [RING.degrees.tolist()]
-
-
-@given(some_walks, some_histories, st.sampled_from([0, 0.6, 1.5]))
-def test_rp3beta_matches_dense_matrices(walks, histories, beta):
-    seen = make_visit_matrix(walks)
-    to_nodes = seen / np.maximum(seen.sum(axis=1, keepdims=True), 1)
-    to_walks = seen.T / np.maximum(seen.sum(axis=0), 1)[:, None]
-    similar = (to_walks @ to_nodes) / np.maximum(seen.sum(axis=0), 1) ** beta
-    np.fill_diagonal(similar, 0)
-    found = score_all_nodes(RP3beta.from_walks(RING, make_walks(RING, walks), beta=beta), RING, histories)
-    np.testing.assert_allclose(found, [similar[history].sum(axis=0) for history in histories], atol=1e-12)
-
-
-def test_rp3beta_keeps_the_nearest_nodes():
-    ranker = RP3beta.from_walks(library(), random_walks(library()), neighbors=3)
-    assert np.diff(ranker.similar.indptr).max() == 3
-
-
-@pytest.mark.parametrize(
-    ("kind", "settings", "message"),
-    [
-        (RP3beta, {"neighbors": 2.5}, "neighbors is 2.5"),
-        (RP3beta, {"beta": -1}, "beta is -1"),
-        (RP3beta, {"beta": "much"}, "beta is 'much'"),
-    ],
-)
-def test_invalid_settings_raise(kind, settings, message):
-    with pytest.raises(SettingError, match=message):
-        kind.from_walks(RING, random_walks(RING), **settings)
