@@ -30,7 +30,9 @@ def test_labels_with_commas_quotes_and_digits(run, here):
 
 
 def test_messy_log_is_read_and_what_was_dropped_is_said(run, here):
-    ran = run("measure", "toy:library", "--walks", "events.csv", "--session-gap", "12h", "--keep", "condition", "--json")
+    ran = run(
+        "measure", "toy:library", "--walks", "events.csv", "--session-gap", "12h", "--keep", "condition", "--json"
+    )
     walks = ran.document["walks"]
     assert [walk["node"] for walk in walks if walk["user"] == "ann"] == [["music", "physics", "mathematics"]]
     assert {walk["session"] for walk in walks if walk["user"] == "bob"} == {1, 2}
@@ -60,7 +62,9 @@ def test_profile_lists_people_and_compares_groups(run, here):
 
 
 def test_profile_estimates_styles(run, here):
-    (here / "long.txt").write_text("".join(",".join(library().labels[n:] + library().labels[:n]) + "\n" for n in range(12)))
+    (here / "long.txt").write_text(
+        "".join(",".join(library().labels[n:] + library().labels[:n]) + "\n" for n in range(12))
+    )
     ran = run("profile", "toy:library", "long.txt", "--styles", "--json")
     assert ran.document["answer"]
     assert len(ran.document["rows"]) == 12
