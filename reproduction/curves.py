@@ -10,7 +10,7 @@ import pandas as pd
 
 from curiograph.agents.evaluate import Episodes
 from curiograph.graph.generators import FAMILIES
-from curiograph.plotting import create_figure, plot_lines
+from curiograph.plotting import create_figure
 from reproduction.comparison import (
     REWARDS,
     TITLES,
@@ -20,6 +20,7 @@ from reproduction.comparison import (
     run_all_walks,
     select_columns,
 )
+from reproduction.plots import plot_lines
 from reproduction.report import Setup, add_legend, number, plus_minus
 from reproduction.timing import compute_mean_and_error, compute_ratio_of_means
 

@@ -78,8 +78,9 @@ def write_document(document: Any, path: Path) -> None:
 
 def write_report(report: Report, name: str, out: Path) -> None:
     """Write the page and the figure of a report."""
+    picture = "" if report.figure is None else f"\n![{name}]({name}.png)\n"
     with open_atomic(out / f"{name}.md") as stream:
-        stream.write(report.to_markdown().encode())
+        stream.write(f"{report.to_markdown()}{picture}".encode())
     if report.figure is not None:
         save_figure(report.figure.axes[0], out / f"{name}.png")
 

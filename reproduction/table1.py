@@ -12,7 +12,7 @@ import pandas as pd
 from curiograph.agents.evaluate import Episodes
 from curiograph.errors import FileFormatError
 from curiograph.graph.generators import FAMILIES
-from curiograph.plotting import create_figure, plot_bars
+from curiograph.plotting import create_figure
 from reproduction.comparison import (
     REWARDS,
     TITLES,
@@ -24,6 +24,7 @@ from reproduction.comparison import (
     run_all_walks,
     select_columns,
 )
+from reproduction.plots import plot_bars
 from reproduction.published import TABLE1, TABLE1_GRAPHS
 from reproduction.report import Report, Setup, add_legend, is_known, number, percent, plus_minus
 from reproduction.timing import compute_ratio_of_means

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.agents.registry import as_agent
+from curiograph.agents.agent_names import as_agent
 from oracles.path_chain import compute_scores_by_paths
 
 SETTINGS = {"agent": "greedy", "reward": "igt", "p_g": 0.5, "alpha": 0.85}

@@ -82,11 +82,11 @@ def test_high_alpha_converges_on_slow_graphs(alpha: float, directed: bool) -> No
 
 
 def test_convergence_error_names_the_residual() -> None:
-    with pytest.raises(cg.ConvergenceError, match="in 2 iterations, not 1e-12"):
+    with pytest.raises(cg.errors.ConvergenceError, match="in 2 iterations, not 1e-12"):
         cg.pagerank(cg.toys.grid(9, 9), 0.99, [(0, 0)], max_iterations=2)
-    with pytest.raises(cg.ConvergenceError, match="history 0:"):
+    with pytest.raises(cg.errors.ConvergenceError, match="history 0:"):
         cg.pagerank(cg.toys.grid(9, 9), 0.99, [[(0, 0)], [(1, 1)]], max_iterations=2)
-    with pytest.raises(cg.ConvergenceError, match="tolerance"):
+    with pytest.raises(cg.errors.ConvergenceError, match="tolerance"):
         cg.pagerank(cg.toys.library(), 0.85, ["music"], tolerance=1e-30)
 
 

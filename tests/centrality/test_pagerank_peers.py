@@ -50,7 +50,7 @@ def pagerank_like_networkx(
         if "max_iterations" in str(error):
             raise nx.PowerIterationFailedConvergence(max_iter) from None
         raise
-    except cg.ConvergenceError:
+    except cg.errors.ConvergenceError:
         raise nx.PowerIterationFailedConvergence(max_iter) from None
     return dict(zip(graph.labels, found.scores.tolist(), strict=True))
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph import kernels
-from curiograph.agents.registry import as_agent
+from curiograph.agents.agent_names import as_agent
 from curiograph.centrality.walk_statistics import plot_walk_statistics
 from curiograph.centrality.walkers import choose_starts, simulate_biased_walks, simulate_unbiased_walks
+from curiograph.exploration.mdp import begin
 from curiograph.graph.toys import complete, cycle, library
 from oracles import reference as twins
 
@@ -25,7 +26,7 @@ def simulate_walks(
     graph: cg.Graph, agent: str | None, walks: int, steps: int, p_g: float = 0.5, **settings
 ) -> np.ndarray:
     """Return the walks behind `walk_statistics`: positions, -1 after the end."""
-    walkers = cg.begin([graph], [choose_starts(graph, None, walks, 0)], "igt", steps, **settings)
+    walkers = begin([graph], [choose_starts(graph, None, walks, 0)], "igt", steps, **settings)
     return (
         simulate_unbiased_walks(walkers, steps)
         if agent is None
@@ -104,7 +105,7 @@ def test_p_g_zero_takes_the_best(levels, seed):
 @pytest.mark.parametrize("agent", ["greedy", "max-degree", "random", "igt-ba"])
 def test_walks_with_p_g_zero_follow_the_agent(agent):
     starts = choose_starts(GRAPH, None, 20, 0)
-    ended = as_agent(agent).run(cg.begin([GRAPH], [starts], "igt", 8, seed=0))
+    ended = as_agent(agent).run(begin([GRAPH], [starts], "igt", 8, seed=0))
     assert np.array_equal(simulate_walks(GRAPH, agent, 20, 8, p_g=0.0), ended.nodes)
 
 
@@ -129,7 +130,7 @@ def test_occupation_equals_the_matrix_power(graph):
     matrix = np.asarray([normalize_row(row) for row in twins.build_adjacency(graph)])
     start = graph.label(int(np.flatnonzero(graph.degrees)[0]))
     first = choose_starts(graph, [start], count, 0)
-    walks = simulate_unbiased_walks(cg.begin([graph], [first], "igt", 2, seed=1), steps)
+    walks = simulate_unbiased_walks(begin([graph], [first], "igt", 2, seed=1), steps)
     for t in range(steps):
         chance = np.linalg.matrix_power(matrix, t)[first[0]]
         seen = np.bincount(walks[:, t][walks[:, t] >= 0], minlength=graph.num_nodes) / count
@@ -236,14 +237,14 @@ WEIGHTLESS = cg.Graph.from_edges([(0, 1, 0.0)])
 @pytest.mark.parametrize(
     ("settings", "kind", "message"),
     [
-        ({"starts": []}, cg.WalkError, "starts is empty"),
-        ({"starts": "music"}, cg.WalkError, "'music'"),
+        ({"starts": []}, cg.errors.WalkError, "starts is empty"),
+        ({"starts": "music"}, cg.errors.WalkError, "'music'"),
         ({"starts": ["musik"]}, cg.UnknownNodeError, "'musik'"),
         ({"starts": ["music", "dance"], "walks": 1}, cg.SettingError, "walks is 1"),
         ({"p_g": True}, cg.SettingError, "p_g is True"),
         ({"steps": 0}, cg.SettingError, "steps is 0"),
         ({"walks": 2.5}, cg.SettingError, "walks is 2.5"),
-        ({"fallback": "home"}, cg.UnknownNameError, "'home'"),
+        ({"fallback": "home"}, cg.errors.UnknownNameError, "'home'"),
         ({"graph": EMPTY}, cg.GraphError, "no edges"),
         ({"graph": WEIGHTLESS}, cg.GraphError, "weight zero"),
     ],

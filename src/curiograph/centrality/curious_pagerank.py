@@ -10,20 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float64, Int32
 from curiograph.centrality.history import Teleport, check_alpha, make_teleports
 from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.scores import NodeScores
 from curiograph.centrality.swarm import States, SwarmLimits, SwarmVisits, WalkerPolicy, combine_visits, simulate_swarm
-from curiograph.errors import SettingError
+from curiograph.errors import SettingError, quote_value
 from curiograph.exploration.mdp import Fallback, check_fallback
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.messages import quote_value
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_integer, check_seed, is_number, resolve_workers
 
 _FIRST_SIZE = 256

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Int32, Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.labels import as_labels
-from curiograph.messages import quote_value
 from curiograph.recommendation.incidence import build_incidence
 from curiograph.validation import check_choice, check_integer, check_seed, is_number
 
@@ -54,12 +53,6 @@ def split_log(
 
     The walks of a user are joined, in order of the times if there are times, and else in the order given. Users without
     an item of the catalog before the cut, or without a new one after it, are not test users.
-
-    >>> import curiograph as cg
-    >>> walks = cg.human.Trajectories.from_walks([["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"]])
-    >>> split = split_log(walks, "last", item_users=1)
-    >>> split.train, [target.tolist() for target in split.targets]
-    (Trajectories(3 walks by 3 users, 6 visits of 3 nodes), [[2], [1], [2]])
     """
     check_choice("split", kind, get_args(SplitKind))
     share = _TEST_SHARE if test is None else test

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -11,11 +12,10 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32
-from curiograph.errors import RankerError
+from curiograph.errors import RankerError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.toys import grid, library
-from curiograph.messages import quote_value
 from curiograph.validation import check_seed
 
 CandidateSet = Literal["last", "history", "all"]
@@ -127,7 +127,7 @@ def find_candidates(graph: Graph, histories: Sequence[Int32], which: CandidateSe
             unvisited = np.ones(graph.num_nodes, bool)
             unvisited[history] = False
             sets.append(np.flatnonzero(unvisited).astype(np.int32))
-    return Candidates(np.cumsum([0, *map(len, sets)]), np.concatenate(sets))
+    return Candidates(np.array([0, *accumulate(map(len, sets))]), np.concatenate(sets))
 
 
 # ---- contract check -------------------------------------------------------------------------------------------------

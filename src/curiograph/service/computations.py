@@ -6,20 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from curiograph.agents.base import Agent
+from curiograph.agents.agent import Agent
+from curiograph.agents.agent_names import AGENTS, as_agent
 from curiograph.agents.explore import explore
 from curiograph.agents.pretrained import shipped_agents
-from curiograph.agents.registry import AGENTS, as_agent
 from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.pagerank import pagerank
-from curiograph.errors import UnknownNameError
+from curiograph.errors import UnknownNameError, quote_value
 from curiograph.growth.measure import measure
-from curiograph.messages import quote_value
 from curiograph.parallel import Engine
 from curiograph.recommendation.curious_ranker import CuriousRanker, Part
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward_names import as_reward
 from curiograph.service import schemas
-from curiograph.service.settings import MAX_BEAM, check_count
+from curiograph.service.server_settings import MAX_BEAM, check_count
 from curiograph.service.step_view import view_step
 from curiograph.service.store import OpenGraph
 
@@ -36,14 +35,7 @@ _AGENT_DESCRIPTIONS = {
 
 
 def get_agent(name: str) -> Agent:
-    """Return the agent with this name; raise for any name that is not built-in or shipped, such as a path.
-
-    >>> get_agent("beam:4").name
-    'beam:4'
-    >>> get_agent("./agent.safetensors")
-    Traceback (most recent call last):
-    curiograph.errors.UnknownNameError: there is no agent './agent.safetensors'; the agents are random, ...
-    """
+    """Return the agent with this name; raise for any name that is not built-in or shipped, such as a path."""
     agents = [*AGENTS, *shipped_agents()]
     found = re.fullmatch("([a-z0-9-]+)(:[0-9]{1,9})?", name)
     if found is None or found[1] not in agents:
@@ -55,11 +47,7 @@ def get_agent(name: str) -> Agent:
 
 
 def describe_agents() -> dict[str, str]:
-    """Describe each agent in one line.
-
-    >>> describe_agents()["igt-rg"]
-    'gnn, trained for igt on rg graphs'
-    """
+    """Describe each agent in one line."""
     summaries = {name: (agent.__doc__ or "").strip().partition("\n")[0] for name, agent in AGENTS.items()}
     descriptions = summaries | _AGENT_DESCRIPTIONS
     for name in shipped_agents():
