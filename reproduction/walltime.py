@@ -18,9 +18,10 @@ from curiograph.agents.heuristics import RandomAgent
 from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64, Int32
 from curiograph.exploration.mdp import Exploration, begin
-from curiograph.plotting import create_figure, plot_lines
+from curiograph.plotting import create_figure
 from curiograph.rewards.registry import as_reward
 from reproduction.comparison import REWARDS, TITLES, generate_tests
+from reproduction.plots import plot_lines
 from reproduction.report import Report, Setup
 
 SIZES = (5, 10, 20, 50, 100, 150, 200)

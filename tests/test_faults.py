@@ -35,7 +35,7 @@ import curiograph as cg
 from curiograph.agents.pretrained import save_agent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.cli.main import main
-from curiograph.graph.io.write import write_graph
+from curiograph.graph.io.formats import write_graph
 from curiograph.human.trajectories import Trajectories
 from curiograph.training.checkpoint import save_checkpoint
 from support.hostile import recommender

@@ -33,12 +33,11 @@ from .errors import WalkError as WalkError
 from .exploration.mdp import Exploration as Exploration
 from .exploration.mdp import begin as begin
 from .graph import toys as toys
-from .graph.curriculum import generate_curriculum as generate_curriculum
 from .graph.generators import generate as generate
 from .graph.generators import generate_split as generate_split
 from .graph.graph import Graph as Graph
-from .graph.io.read import read_graph as read_graph
-from .graph.io.write import write_graph as write_graph
+from .graph.io.formats import read_graph as read_graph
+from .graph.io.formats import write_graph as write_graph
 from .graph.similarity import Similarity as Similarity
 from .graph.splits import Split as Split
 from .graph.splits import read_split as read_split
@@ -64,11 +63,11 @@ from .recommendation.recommender import recommend as recommend
 from .rewards.base import Reward as Reward
 from .rewards.base import Tracker as Tracker
 from .rewards.custom import CallableReward as CallableReward
+from .rewards.igt import betti as betti
 from .rewards.rate_distortion import compressibility as compressibility
 from .rewards.rate_distortion import rate_distortion as rate_distortion
 from .rewards.registry import as_reward as as_reward
 from .rewards.registry import check_reward as check_reward
-from .rewards.topology import betti as betti
 from .training.trainer import train as train
 
 __version__: str

@@ -31,6 +31,12 @@ class Estimate:
     high: float
     """Upper bound of the interval."""
 
+    @classmethod
+    def from_samples(cls, value: float, samples: Float64) -> Estimate:
+        """Return a value with the interval of its bootstrap samples, of which those that are NaN are left out."""
+        bounds = (np.nan, np.nan) if np.isnan(value) else np.nanpercentile(samples, INTERVAL_PERCENTILES)
+        return cls(float(value), *map(float, bounds))
+
     @property
     def clear(self) -> bool:
         """Whether zero is outside the interval."""

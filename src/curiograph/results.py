@@ -44,9 +44,9 @@ class Table:
         """Return JSON values: the facts of the result (its fields that are not tables or arrays), and its rows."""
         columns = {name: to_plain(values) for name, values in self.columns().items()}
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return {**self._list_facts(), "rows": rows}
+        return {**self.list_facts(), "rows": rows}
 
-    def _list_facts(self) -> dict[str, Any]:
+    def list_facts(self) -> dict[str, Any]:
         """Return the fields of a dataclass that hold one plain value, or a small record with `to_dict`."""
         facts: dict[str, Any] = {}
         named: Any = self

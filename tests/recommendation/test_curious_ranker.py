@@ -38,9 +38,9 @@ def test_parts_do_not_depend_on_other_starts_or_workers():
     one, threads, processes = (cg.Recommender(g) for _ in range(3))
     one = one.replace_curious(lambda ranker: replace(ranker, workers=1))
     for label in g.labels:
-        one.prepare([label], pagerank=False)
+        one.prepare([label])
     threads.prepare()
-    processes.prepare(pagerank=False, engine=cg.Engine("local", 2))
+    processes.prepare(engine=cg.Engine("local", 2))
     assert_same_parts(one, threads)
     assert_same_parts(one, processes)
 

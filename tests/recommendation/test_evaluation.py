@@ -141,13 +141,6 @@ def test_samples_are_paired_and_the_same_seed_gives_the_same_result(walks, found
     assert found.samples["ease"]["hit@5"].std() == pytest.approx(spread, rel=0.1)
 
 
-@pytest.mark.parametrize("split", ["time", "user"])
-def test_other_splits(walks, split):
-    result = cg.evaluate_recommenders(walks, split, methods=["popularity", "markov"], ks=[3], item_users=2)
-    assert result.facts["graph"] is None
-    assert 0 < result.estimates["markov"]["ndcg@3"].value <= 1
-
-
 def test_frame_and_document(found):
     frame = found.to_frame()
     assert list(frame.method) == list(METHODS)
@@ -166,14 +159,6 @@ def test_only_markov_depends_on_sessions(walks):
         cg.evaluate_recommenders(each, "last", methods=methods, **FEW).estimates for each in (walks, apart)
     )
     assert [name for name in methods if first[name] != second[name]] == ["markov"]
-
-
-def test_popularity_counts_the_first_event_of_a_user():
-    walks = Trajectories.from_walks([["hit", "x", "new"], ["x", "z", "hit"]] * 4 + [["x", "w", "new"]] * 2)
-    found = cg.evaluate_recommenders(walks, "last", methods=["popularity"], ks=[1], item_users=1)
-    assert (
-        found.estimates["popularity"]["hit@1"].value == 1
-    )  # after x and z, hit is before w; new is not in the catalog
 
 
 def test_own_rankers_get_the_links_of_the_graph(walks):

@@ -48,17 +48,6 @@ def test_time_split_trains_on_nothing_after_the_cut(seed, test):
         assert name_items(split, history)[-1] == early[early.item.isin(catalog)].sort_values("time").item.iloc[-1]
 
 
-def test_training_events_are_those_of_a_log_that_ends_at_the_cut():
-    log = make_log(3)
-    split = split_log(Trajectories.from_frame(log), "time", item_users=1)
-    early = Trajectories.from_frame(log[log.time <= split.facts["cut"]])
-
-    def list_walks(walks):
-        return {walks.user(i): walks[i] for i in range(len(walks))}
-
-    assert list_walks(split.train) == list_walks(early)
-
-
 @pytest.mark.parametrize("test", [0.2, 0.5])
 def test_user_split_holds_out_whole_users_and_a_fifth_of_their_items(test):
     walks = Trajectories.from_walks([[f"i{(user + step) % 12}" for step in range(10)] for user in range(20)])

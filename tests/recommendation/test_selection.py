@@ -68,17 +68,6 @@ def test_unknown_labels_are_skipped_and_reported():
         cg.recommend(LIBRARY, ["moon", "music"])
 
 
-def test_one_unknown_label_does_not_fail_a_batch():
-    many = [["music"], ["moon"], ["logic", "moon"], []]
-    tops = cg.recommend(LIBRARY, many, 3, ranker="pagerank", unknown="skip")
-    assert [top.skipped for top in tops] == [[], ["moon"], ["moon"], []]
-    assert [top.cold_start for top in tops] == [False, True, False, True]
-    assert tops[0] == cg.recommend(LIBRARY, ["music"], 3, ranker="pagerank")
-    assert tops[2] == cg.recommend(LIBRARY, ["logic"], 3, ranker="pagerank")
-    with pytest.raises(cg.UnknownNodeError, match=r"history 1: .* 'moon'"):
-        cg.recommend(LIBRARY, many, ranker="pagerank")
-
-
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("ranker", ["pagerank", "igt"])
 def test_an_empty_history_is_ranked_by_pagerank_without_history(directed, ranker):

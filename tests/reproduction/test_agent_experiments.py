@@ -45,6 +45,7 @@ def test_walks_are_those_of_evaluate() -> None:
     assert (described["mean"], described["sem_by_graph"]) == (wanted.mean, wanted.sem_by_graph)
 
 
+@pytest.mark.long
 def test_table1_on_the_published_graphs(data: Path) -> None:
     setup = Setup(folder=data)
     cells = table1.compute(setup, episodes=3, beam_episodes=1, seeds=4, published=True)["cells"]

@@ -14,12 +14,6 @@ def edges_of(subgraph: cg.Graph) -> int:
     return subgraph.num_edges
 
 
-def test_objects_and_names_of_functions():
-    own = cg.CallableReward(edges_of, name="edges")
-    assert as_reward(own) is own
-    assert as_reward(edges_of).name == "edges_of"
-
-
 @pytest.mark.parametrize("bad", ["ight", "", 3, None])
 def test_unknown_rewards(bad):
     with pytest.raises(cg.UnknownNameError, match=r"igt.*cpt"):
@@ -49,11 +43,8 @@ def raising(subgraph: cg.Graph) -> float:
     [
         (raising, "'raising' raised KeyError on the subgraph of .*no such thing"),
         (lambda s: float("nan"), "returned nan"),
-        (lambda s: float("inf"), "returned inf"),
-        (lambda s: None, "returned None"),
         (lambda s: "high", "returned 'high'"),
         (lambda s: [1.0, 2.0], r"returned \[1.0, 2.0\]"),
-        (lambda s: 10**400, "finite number"),
     ],
 )
 def test_bad_callables(function, words):
@@ -67,12 +58,6 @@ def test_bad_callables(function, words):
 @pytest.mark.parametrize("graph", [None, library(), cycle(3), cg.Graph.from_edges([(0, 1)])])
 def test_check_reward_accepts(reward, graph):
     assert cg.check_reward(reward, graph) is None
-
-
-def test_check_reward_accepts_on_directed_and_weighted_graphs():
-    graph = cg.Graph.from_edges([(0, 1, 2.0), (1, 2, 0.0), (2, 0, 3.0), (2, 3, 1.0)], directed=True)
-    for reward in ("igt", "cpt", "cct", edges_of):
-        assert cg.check_reward(reward, graph) is None
 
 
 class OwnReward:
@@ -105,24 +90,9 @@ class Overestimates(cg.Tracker):
         return np.full(len(candidates), 99.0)
 
 
-class TooMany(Overestimates):
-    def candidate_values(self, offsets, candidates):
-        return np.zeros(len(candidates) + 1)
-
-
-class NotANumber(Overestimates):
-    def candidate_values(self, offsets, candidates):
-        return np.full(len(candidates), np.nan)
-
-
 @pytest.mark.parametrize(
     ("tracker", "words"),
-    [
-        (LastNode, "two orders of visit"),
-        (Overestimates, "99.0 and"),
-        (TooMany, "finite number"),
-        (NotANumber, "nan"),
-    ],
+    [(LastNode, "two orders of visit"), (Overestimates, "99.0 and")],
 )
 def test_check_reward_rejects(tracker, words):
     reward = OwnReward()
@@ -150,7 +120,7 @@ class NumberOfSteps(cg.Tracker):
     def candidate_values(self, offsets, candidates):
         return np.repeat(self.steps + 1, np.diff(offsets))
 
-    def _update(self):
+    def update(self):
         self.steps = self.steps + 1
 
 
@@ -185,8 +155,3 @@ def test_check_reward_rejects_stateful_rewards():
     calls = iter(range(10**6))
     with pytest.raises(cg.RewardError, match="'lambda'"):
         cg.check_reward(lambda subgraph: float(next(calls)))
-
-
-def test_check_reward_needs_edges():
-    with pytest.raises(cg.GraphError, match="no edges"):
-        cg.check_reward("igt", cg.Graph.from_edges([], nodes=range(3)))

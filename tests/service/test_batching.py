@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import curiograph as cg
-from curiograph.centrality.history import parse_history
+from curiograph.centrality.history import History
 from curiograph.recommendation.selection import EVERYTHING
 from curiograph.service import state
 from curiograph.service.batching import BATCH_SIZE, Batcher, QueuedUser, RecommendQuery
@@ -42,7 +42,7 @@ class RecordingRecommender(cg.Recommender):
 def make_users(recommender: cg.Recommender, histories: Sequence[Any], k: int = 3, **query: Any) -> list[QueuedUser]:
     settings = {"candidates": "all", "reasons": False, "prepared_only": False} | query
     made = RecommendQuery(recommender, k, **settings)
-    return [QueuedUser(made, parse_history(recommender.graph, history), EVERYTHING) for history in histories]
+    return [QueuedUser(made, History.from_visits(recommender.graph.positions(history).tolist()), EVERYTHING) for history in histories]
 
 
 def answer_together(recommender: cg.Recommender, asked: Sequence[Any], **settings: Any) -> list[Any]:

@@ -57,36 +57,3 @@ def test_operations_have_names_security_and_errors(document):
 def test_all_references_exist(document):
     for name in re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)):
         assert name in document["components"]["schemas"]
-
-
-def test_client_made_from_the_document(document):
-    """A client whose methods are the operations, with their parameters in the path, the query or the body."""
-    with open_client(token=TOKEN) as api:
-
-        def make_method(path: str, method: str, operation: Any) -> Any:
-            places = {each["name"]: each["in"] for each in operation.get("parameters", ())}
-
-            def call(**values: Any) -> Any:
-                query = {name: value for name, value in values.items() if places.get(name) == "query"}
-                body = {name: value for name, value in values.items() if name not in places}
-                response = api.request(
-                    method,
-                    path.format(**values),
-                    params=query,
-                    json=body if "requestBody" in operation else None,
-                    headers={"Authorization": f"Bearer {TOKEN}"},
-                )
-                assert str(response.status_code) in operation["responses"], response.text
-                return response.json()
-
-            return call
-
-        client = {
-            operation["operationId"]: make_method(path, method, operation)
-            for path, method, operation in list_operations(document)
-        }
-        top = client["recommend"](graph="toy:library", history=["music"], k=2)
-        assert len(top["recommendations"]) == 2
-        assert client["search_nodes"](graph="toy:library", query="mu")["nodes"] == ["music"]
-        assert client["look"](graph="toy:library", walk=["music"])["candidates"]
-        assert "error" in client["get_graph"](graph="nope")

@@ -18,7 +18,7 @@ NEW = [*OLD, ("a", "d")]
 
 
 def write_graph(path: Path, edges: list) -> None:
-    cg.Graph.from_edges(edges).save(str(path))
+    cg.write_graph(cg.Graph.from_edges(edges), path)
 
 
 def write_parts(path: Path, edges: list) -> None:

@@ -64,18 +64,6 @@ def test_explore_equals_library(api, agent):
     assert result == cg.explore(graph, agent, "igt", 7, 8, seed=3).to_dict()
 
 
-def test_sum_of_rewards_equals_library(api):
-    graph = cg.generate("rg", nodes=50, seed=3)
-    result = post(api, "explore", graph="rg", agent="beam:4", reward="0.5*cpt+igt", start=7, steps=8, seed=3)
-    assert result == cg.explore(graph, "beam:4", "igt+0.5*cpt", 7, 8, seed=3).to_dict()
-    view = post(api, "look", graph="rg", walk=[7], agent="greedy", reward="igt+0.5*cpt", seed=3)
-    assert view["choice"] == cg.explore(graph, "greedy", "igt+0.5*cpt", 7, 2, seed=3).nodes[1]
-    rank = {"graph": LIBRARY, "history": ["music"], "agent": "greedy", "k": 3, "seed": 1}
-    first = post(api, "rank", **rank, reward="igt+cpt")["ranking"][0]
-    eta = cg.curious_pagerank(cg.toys.library(), "greedy", 0.85, ["music"], reward="igt+cpt", seed=1)
-    assert (first["node"], first["score"]) == eta.top(1)[0]
-
-
 def test_look_step_by_step_equals_explore(api):
     walk = ["music"]
     while len(walk) < 6:
@@ -187,29 +175,20 @@ def test_search_order():
         ("measure", {f"field{i}": i for i in range(999)}, 422, "999 fields"),
         ("measure", {"graph": LIBRARY, "walk": ["musik"]}, 422, "'music'"),
         ("measure", {"graph": LIBRARY}, 422, "body: give either walk or walks."),
-        ("measure", {"graph": LIBRARY, "walk": []}, 422, "walk"),
         ("measure", {"graph": LIBRARY, "walk": ["music"] * 501}, 413, "at most 500"),
         ("measure", {"graph": LIBRARY, "walks": [["music"]] * 1001}, 413, "at most 1,000"),
-        ("explore", {"graph": LIBRARY, "agent": "gready"}, 422, "no agent 'gready'"),
         ("explore", {"graph": LIBRARY, "agent": "/etc/passwd"}, 422, "no agent"),
         ("explore", {"graph": LIBRARY, "agent": "beam:9999"}, 422, "at most 256"),
-        ("explore", {"graph": LIBRARY, "agent": "planner:9999"}, 422, "at most 256"),
         ("explore", {"graph": LIBRARY, "agent": "../planner:4"}, 422, "there is no agent"),
-        ("explore", {"graph": LIBRARY, "agent": "greedy+beam:8"}, 422, "'greedy+beam:8'"),
         ("explore", {"graph": LIBRARY, "reward": "fun"}, 422, "no reward 'fun'"),
         ("explore", {"graph": LIBRARY, "steps": 501}, 422, "at most 500"),
         ("explore", {"graph": LIBRARY, "steps": "5"}, 422, "steps: Input should be a valid integer; it is '5'."),
-        ("explore", {"graph": LIBRARY, "stepz": 5}, 422, "stepz"),
         ("explore", {"graph": LIBRARY, "start": True}, 422, "start: Input should be text or a number; it is True."),
-        ("rank", {"graph": LIBRARY, "alpha": 1}, 422, "alpha"),
         ("rank", {"graph": LIBRARY, "k": 1001}, 422, "at most 1,000"),
-        ("recommend", {"graph": LIBRARY, "history": ["music"], "candidates": "some"}, 422, "candidates"),
         ("recommend", {"graph": LIBRARY, "history": ["x"], "histories": [["x"]]}, 422, "either history or histories"),
         ("recommend", {"graph": LIBRARY, "history": ["musik"]}, 422, "'music'"),
         ("recommend", {"graph": LIBRARY, "histories": [["musik"]], "unknown": "error"}, 422, "'music'"),
         ("recommend", {"graph": LIBRARY, "history": [], "diversity": 2}, 422, "diversity"),
-        ("recommend", {"graph": LIBRARY, "history": [], "filter": "music"}, 422, "filter"),
-        ("recommend", {"graph": LIBRARY, "history": [], "unknown": "ignore"}, 422, "unknown"),
         ("look", {"graph": LIBRARY, "walk": ["music", "music"]}, 422, "twice"),
     ],
 )

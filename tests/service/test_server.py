@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import threading
 from pathlib import Path
 from typing import Any
@@ -64,17 +63,6 @@ def _is_open(address: str, graph_id: str) -> bool:
 def _read(request: Request) -> Any:
     with urlopen(request) as response:
         return json.load(response)
-
-
-def test_port_in_use(run):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        result = run("serve", "--port", str(port))
-    assert result.code == 2
-    assert result.err.count("\n") == 1
-    assert f"port {port}" in result.err
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import io
 import tempfile
 import time
-import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.io
 
 import curiograph as cg
 from curiograph.service import state
@@ -30,32 +30,23 @@ def api() -> Iterator[Any]:
         yield client
 
 
-def test_upload_use_and_remove(api, tmp_path):
-    cg.toys.library().save(str(tmp_path / "mine.npz"))
-    content = (tmp_path / "mine.npz").read_bytes()
+def test_upload_use_and_remove(api):
+    content = b"\n".join(
+        b"%s,%s" % (str(a).encode(), str(b).encode()) for a, b in cg.toys.library().to_networkx().edges
+    )
     for response in (
-        api.post("/api/v1/graphs", files={"file": ("mine.npz", content)}),
-        api.post("/api/v1/graphs?name=mine.npz", content=content),
+        api.post("/api/v1/graphs", files={"file": ("mine.csv", content)}),
+        api.post("/api/v1/graphs?name=mine.csv", content=content),
     ):
         assert response.status_code == 201, response.text
         result = response.json()
-        assert (result["title"], result["kind"], result["nodes"]) == ("mine.npz", "upload", 12)
+        assert (result["title"], result["kind"], result["nodes"]) == ("mine.csv", "upload", 12)
         body = {"graph": result["id"], "walk": ["music", "dance"]}
         assert api.post("/api/v1/measure", json=body).json()["edges"] == [0, 1]
         assert api.delete(f"/api/v1/graphs/{result['id']}").status_code == 204
         get_error(api.get(f"/api/v1/graphs/{result['id']}"), 404)
         get_error(api.post("/api/v1/measure", json=body), 404)
     assert "only uploads" in get_error(api.delete("/api/v1/graphs/toy:library"), 404)
-
-
-def test_labels_are_unchanged_in_json(api):
-    hostile = "<script>alert(1)</script>"
-    uploaded = api.post("/api/v1/graphs?name=a.tsv", content=f'{hostile}\té"\n'.encode())
-    response = api.post("/api/v1/measure", json={"graph": uploaded.json()["id"], "walk": [hostile, 'é"']})
-    assert response.headers["content-type"].startswith("application/json")
-    assert response.json()["node"] == [hostile, 'é"']
-    unknown = api.post("/api/v1/measure", json={"graph": uploaded.json()["id"], "walk": ["<img>"]})
-    assert unknown.headers["content-type"].startswith("application/json")
 
 
 @pytest.mark.parametrize(
@@ -68,11 +59,14 @@ def test_file_names_like_paths(api, name):
     assert response.json()["id"].startswith("upload-")
 
 
-def _build_zip_bomb() -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("indptr.npy", b"\0" * 50_000_000)
-    return packed.getvalue()
+def test_formats_whose_arrays_kernels_trust_are_refused(api, tmp_path):
+    cg.toys.library().save(tmp_path / "mine.safetensors")
+    scipy.io.savemat(tmp_path / "mine.mat", {"A": np.eye(3)[::-1]})
+    for path in (tmp_path / "mine.safetensors", tmp_path / "mine.mat"):
+        cg.read_graph(path)
+        for name in (path.name, path.name.upper()):
+            response = api.post("/api/v1/graphs", params={"name": name}, content=path.read_bytes())
+            assert f"'{path.suffix}'" in get_error(response, 422)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +75,6 @@ def _build_zip_bomb() -> bytes:
         ("a.csv", b"\xff\xfea\0,\0b\0", 422, "a.csv"),
         ("a.csv", b"a,\xff\nb,c\n", 422, "a.csv, line 1"),
         ("a.csv", b"", 422, "a.csv"),
-        ("a.npz", _build_zip_bomb(), 422, "a.npz"),
-        ("a.npz", b"PK\x03\x04nonsense", 422, "a.npz"),
         ("a.json", b"{" * 5_000, 422, "a.json"),
         ("a.graphml", b'<!DOCTYPE a [<!ENTITY b "c">]><graphml>&b;</graphml>', 422, "a.graphml"),
         ("a.exe", b"MZ", 422, "extension"),
@@ -152,8 +144,8 @@ def test_error_of_a_file_hides_its_path(tmp_path: Path):
 
 
 def test_graph_without_edges(tmp_path: Path):
-    bare = tmp_path / "bare.npz"
-    cg.Graph.from_edges([], nodes=["a", "b"]).save(str(bare))
+    bare = tmp_path / "bare.safetensors"
+    cg.write_graph(cg.Graph.from_edges([], nodes=["a", "b"]), bare)
     with open_client(graphs={"bare": bare}) as api:
         result = api.post("/api/v1/measure", json={"graph": "bare", "walk": ["a", "b"]})
         assert result.json()["beta0"] == [1, 2]
@@ -162,8 +154,8 @@ def test_graph_without_edges(tmp_path: Path):
 
 
 def test_graph_is_read_once(tmp_path: Path):
-    cg.toys.library().save(str(tmp_path / "mine.npz"))
-    store = GraphStore(ServiceSettings(graphs={"mine": tmp_path / "mine.npz"}))
+    cg.write_graph(cg.toys.library(), tmp_path / "mine.safetensors")
+    store = GraphStore(ServiceSettings(graphs={"mine": tmp_path / "mine.safetensors"}))
     assert store.find("mine").opened is None
     with ThreadPoolExecutor(4) as threads:
         opened = list(threads.map(lambda _: store.open("mine"), range(4)))

@@ -245,10 +245,7 @@ def test_reasons_have_the_numbers_of_the_table() -> None:
     example = open_link(QueryParams(), GraphStore(ServiceSettings()))
     graph = cg.generate("er", nodes=150, seed=0)
     nodes = cg.explore(graph, "random", "igt", start=0, steps=60, seed=0).nodes  # reasons consider the last 50
-    for session in (
-        example,
-        open_walk(OpenGraph(graph), SharedWalk("er", "random", "igt", 0, nodes, ["you"] * 59)),
-    ):
+    for session in (example, open_walk(OpenGraph(graph), SharedWalk("er", "random", "igt", 0, nodes, ["you"] * 59))):
         top = cg.recommend(session.graph, session.nodes, 5, candidates="last")
         rows = {row["name"]: row for row in build_candidate_rows(session)}
         for reason in top.reasons:

@@ -23,7 +23,7 @@ from curiograph.service.errors import BusyError, InternalError, TimeLimitError
 from curiograph.service.settings import ServiceSettings
 from curiograph.service.store import OpenGraph
 from curiograph.service.workers import Workers
-from support.serving import get_error, open_client, start_server, wait_until
+from support.serving import open_client, start_server, wait_until
 
 HEAVY = {"graph": "dense", "agent": "beam:256", "reward": "cpt", "steps": 200}
 
@@ -167,11 +167,6 @@ def test_quick_requests_do_not_wait_for_long_ones():
             assert response.status_code == 200, response.text
         for each in work:
             each.cancel()
-
-
-def test_request_that_takes_too_long(dense):
-    with open_client(seconds=1, graphs={"dense": dense}) as api:
-        assert "1 s" in get_error(api.post("/api/v1/explore", json=HEAVY), 503)
 
 
 @pytest.mark.parametrize("end", ["leave", "kill the server"])

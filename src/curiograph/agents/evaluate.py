@@ -84,9 +84,9 @@ class Evaluation(Table):
         counts = [len(returns) for returns in self.returns]
         return {"graph": range(len(counts)), "episodes": counts, "mean": self.by_graph}
 
-    def _list_facts(self) -> dict[str, Any]:
+    def list_facts(self) -> dict[str, Any]:
         names = ("episodes", "mean", "sem", "sem_by_graph")
-        facts = super()._list_facts() | {"graphs": len(self.returns)}
+        facts = super().list_facts() | {"graphs": len(self.returns)}
         return facts | {name: to_plain(getattr(self, name)) for name in names}
 
     def __repr__(self) -> str:
@@ -150,7 +150,7 @@ def evaluate(
     total = len(initial.lengths)
     tasks = [(first, min(total, first + _TASK_WALKS)) for first in range(0, total, _TASK_WALKS)]
     results = as_engine(engine).map(
-        _run_walks,
+        run_walks,
         (runner, initial),
         tasks,
         name="evaluate",
@@ -170,7 +170,7 @@ def evaluate(
     )
 
 
-def _run_walks(shared: tuple[Agent, Exploration], task: tuple[int, int]) -> dict[str, Any]:
+def run_walks(shared: tuple[Agent, Exploration], task: tuple[int, int]) -> dict[str, Any]:
     """Run the walks of a task; each has its own random stream, so its result does not depend on the others."""
     agent, initial = shared
     ended = agent.run(initial.rows(np.arange(*task)))

@@ -92,11 +92,11 @@ class PlannerAgent(BeamAgent):
             return BeamAgent(1).scores(exploration)
         return exploration.round_scores(self.estimate_returns(exploration))
 
-    def _choose_extensions(
+    def choose_extensions(
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
         if self._find_values(current.reward) is None:
-            return super()._choose_extensions(current, groups, gained, streams)
+            return super().choose_extensions(current, groups, gained, streams)
         estimates = self.estimate_returns(current, groups, gained, _BUDGET * self.width)
         order, keys = sort_extensions(current, groups, estimates, streams)
         # predictions improve towards the end of a walk, so more walks are kept early and fewer late

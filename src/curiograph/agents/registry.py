@@ -65,7 +65,7 @@ def as_agent(agent: AgentLike) -> Agent:
     if isinstance(agent, Path):
         return load_agent(agent)
     if isinstance(agent, str):
-        return _find_agent(agent)
+        return find_agent(agent)
     if isinstance(agent, type):
         raise UnknownNameError(f"{agent.__name__} is a class, not an agent; pass an instance: {agent.__name__}().")
     if callable(getattr(agent, "scores", None)):
@@ -73,7 +73,7 @@ def as_agent(agent: AgentLike) -> Agent:
     raise UnknownNameError(f"{agent!r} is not an agent; give a name or an object with a method scores(exploration).")
 
 
-def _find_agent(text: str) -> Agent:
+def find_agent(text: str) -> Agent:
     name, _, width = text.rpartition(":")
     for known in (text, name):
         if known in AGENTS:
@@ -133,11 +133,11 @@ def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "
         steps = min(_MAX_CHECK_STEPS, checked_graph.num_nodes)
         initial = exploration = begin([checked_graph], [starts], reward, steps, seed=seed)
         for _ in range(steps - 1):
-            exploration = exploration.step(exploration.best(_check_scores(agent, exploration)))
+            exploration = exploration.step(exploration.best(check_scores(agent, exploration)))
         replay_walks(agent, initial, agent.run(initial.rows(np.arange(len(starts)))))
 
 
-def _check_scores(agent: Agent, exploration: Exploration) -> Float64:
+def check_scores(agent: Agent, exploration: Exploration) -> Float64:
     """Return the scores of one step; raise AgentError if they violate the contract."""
     candidates = exploration.candidates
     arrays: dict[str, NDArray[Any]] = {

@@ -43,4 +43,7 @@ def evaluate_recommender(
             seed=output.seed,
             progress=progress,
         )
-    emit(output, found, found.to_frame(), title=f"{split} split")
+    shown = ("hit@10", "recall@10", "ndcg@10", "novelty@10", "serendipity@10", "diversity@10", "coverage@10")
+    columns = ("method", "mrr", "mrr_low", "mrr_high", *shown)
+    document = {**found.to_dict(), "skipped": walks.skipped}
+    emit(output, document, found.to_frame(), title=f"{split} split", columns=columns)

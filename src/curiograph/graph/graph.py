@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.errors import GraphError, UnknownNodeError
-from curiograph.files import PathLike
 from curiograph.graph import csr
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.edges import check_iterable, check_labels, index_edges, parse_weight
@@ -148,19 +147,15 @@ class Graph:
     ) -> Graph:
         """Build a graph from positions: set self-loops apart, merge parallel edges, sort rows.
 
-        Parameters
-        ----------
-        source, target : positions of both ends of every edge.
-        weights : weight of every edge, finite and zero or above.
-        directed : whether edges have a direction.
-        names : labels by position.
+        `source` and `target` are the positions of both ends of every edge, and `names` the labels by position.
         """
         directed = as_flag(directed)
         size = len(names)
         if size > _MAX_NODES:
             raise GraphError(f"a graph of {size} nodes is too large; at most {_MAX_NODES} nodes fit.")
-        if weights is not None:
-            csr.check_weights(weights)
+        if weights is not None and not np.all(np.isfinite(weights) & (weights >= 0)):
+            number = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
+            parse_weight(float(weights[number]), f"edge {number}")  # raises
         is_loop = source == target
         self_loops = int(np.count_nonzero(is_loop))
         loops: Float64 | None = None
@@ -498,12 +493,6 @@ class Graph:
             loops=loops if loops is not None and np.any(loops > 0) else None,
         )
 
-    def save(self, path: PathLike) -> None:
-        """Write the graph to a `.safetensors` file, which `read_graph` opens as a memory map."""
-        from curiograph.graph.io.graph_file import write_graph_file
-
-        write_graph_file(self, path)
-
     # ---- comparison and display ---------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
@@ -566,6 +555,5 @@ def require_edges(graph: Graph) -> None:
     """Raise GraphError if the graph has no nodes, or no edges between different nodes."""
     require_nodes(graph)
     if graph.num_edges == 0:
-        raise GraphError(
-            f"the graph has {graph.num_nodes} nodes but no edges between different nodes, so there is nowhere to walk."
-        )
+        nodes = f"the graph has {graph.num_nodes} nodes"
+        raise GraphError(f"{nodes} but no edges between different nodes, so there is nowhere to walk.")

@@ -122,9 +122,8 @@ class Similarity:
     def compute_pairs(self, first: Any, second: Any) -> Float64:
         """Compute the similarities, from 0 to 1, of pairs of nodes given by two arrays of positions."""
         a, b = (freeze_array(np.asarray(positions, np.int64)) for positions in (first, second))
-        if a.shape != b.shape or any(
-            len(each) and not 0 <= each.min() <= each.max() < len(self.lengths) for each in (a, b)
-        ):
+        both = np.append(a, b)
+        if a.shape != b.shape or (len(both) and not 0 <= both.min() <= both.max() < len(self.lengths)):
             raise SettingError(f"the positions must be as many and below {len(self.lengths)}, the number of nodes.")
         if isinstance(self.vectors, np.ndarray):
             dots = kernels.similarity.compute_dense_dots(freeze_array(self.vectors), a, b)

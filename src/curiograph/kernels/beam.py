@@ -11,16 +11,6 @@ _TIE = 1e-9  # priorities closer than this, relative to the largest, are ordered
 
 
 @kernel
-def hash_node_sets(nodes, lengths):
-    """Hash the set of nodes of every walk, independently of their order."""
-    out = np.zeros(nodes.shape[0], np.uint64)
-    for i in range(nodes.shape[0]):
-        for t in range(lengths[i]):
-            out[i] ^= mix_bits(np.uint64(nodes[i, t]))
-    return out
-
-
-@kernel
 def hash_node_orders(nodes, lengths):
     """Hash the nodes of every walk in their order."""
     out = np.zeros(nodes.shape[0], np.uint64)
@@ -31,8 +21,11 @@ def hash_node_orders(nodes, lengths):
 
 
 @kernel
-def compute_sort_keys(groups, offsets, candidates, priorities, hashes, streams, lengths):
-    """Return the sort key (descending priority, ties at random) and the state hash of every extension."""
+def compute_sort_keys(groups, nodes, lengths, order_hashes, offsets, candidates, priorities, streams):
+    """Return the sort key (descending priority, ties at random) and the state hash of every extension.
+
+    The state is the set of visited nodes and the last node, and `order_hashes` for a reward that depends on the order.
+    """
     order = np.empty(candidates.shape[0], np.float64)
     keys = np.empty(candidates.shape[0], np.uint64)
     for g in range(groups.shape[0] - 1):
@@ -40,9 +33,12 @@ def compute_sort_keys(groups, offsets, candidates, priorities, hashes, streams, 
         for c in range(offsets[groups[g]], offsets[groups[g + 1]]):
             largest = max(largest, abs(priorities[c]))
         for i in range(groups[g], groups[g + 1]):
+            state = order_hashes[i] * np.uint64(0xD1342543DE82EF95)  # spreads small numbers over all bits
+            for t in range(lengths[i]):
+                state ^= mix_bits(np.uint64(nodes[i, t]))
             for c in range(offsets[i], offsets[i + 1]):
                 node = np.uint64(candidates[c])
-                keys[c] = (hashes[i] ^ mix_bits(node)) * np.uint64(0x9E3779B97F4A7C15) + mix_bits(~node)
+                keys[c] = (state ^ mix_bits(node)) * np.uint64(0x9E3779B97F4A7C15) + mix_bits(~node)
                 order[c] = -priorities[c] - _TIE * largest * draw_uniform(streams[g], lengths[i], keys[c])
     return order, keys
 

@@ -1,4 +1,4 @@
-"""Edge lookup in sorted CSR rows, a small hash map from node to position, and sorting.
+"""Edge lookup in sorted CSR rows, a small hash map from node to position, sorting, and counting bits.
 
 These are plain loops because numba takes seconds to compile numpy's sorting and slicing.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.jit import inner_kernel, kernel
-from curiograph.kernels.random import mix_bits
 
 
 @inner_kernel
@@ -42,33 +41,6 @@ def find_slot(indptr, indices, u, v):
         else:
             high = mid
     return -1
-
-
-@kernel
-def has_loops(indptr, indices):
-    """Return whether a node is in its own row."""
-    for u in range(indptr.shape[0] - 1):
-        for slot in range(indptr[u], indptr[u + 1]):
-            if indices[slot] == u:
-                return True
-    return False
-
-
-@kernel
-def is_symmetric(indptr, indices):
-    """Return whether u is in row v if v is in row u.
-
-    The nodes in the row of a node, and the nodes that have it in their rows, are compared by sums of 64-bit hashes,
-    which differ for different sets except by a chance of about 1e-19.
-    """
-    balance = np.zeros(indptr.shape[0] - 1, np.uint64)
-    for u in range(balance.shape[0]):
-        own = mix_bits(u)
-        for slot in range(indptr[u], indptr[u + 1]):
-            v = indices[slot]
-            balance[u] += mix_bits(v)
-            balance[v] -= own
-    return not np.any(balance)
 
 
 @kernel
@@ -140,6 +112,15 @@ def reserve(out, filled, more):
     for c in range(filled):
         bigger[c] = out[c]
     return bigger
+
+
+@inner_kernel
+def count_bits(x):
+    """Return the number of bits that are set in a 64-bit word."""
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @inner_kernel

@@ -34,12 +34,12 @@ def compute_layout(graph: Graph) -> Float64:
         springs = nx.spring_layout(nx.from_scipy_sparse_array(graph.skeleton.to_scipy()), seed=0)
         places = np.array([springs[node] for node in range(graph.num_nodes)])
     else:
-        places = _minimize_stress(graph)
+        places = minimize_stress(graph)
     centered: Float64 = places - (places.max(axis=0) + places.min(axis=0)) / 2
     return centered / max(float(np.abs(centered).max()), 1e-9)
 
 
-def _minimize_stress(graph: Graph) -> NDArray[Any]:
+def minimize_stress(graph: Graph) -> NDArray[Any]:
     """Minimize the stress over all pairs of nodes, starting from classical scaling."""
     from scipy.sparse.csgraph import shortest_path
 

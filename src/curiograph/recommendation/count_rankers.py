@@ -112,12 +112,7 @@ class UserCounts:
         return cls(keys=distinct, counts=counts, pairs=pairs, pair_counts=pair_counts)
 
     def look_up(self, keys: Int64, excluded_users: Int64 | None = None) -> Int64:
-        """Return the count of each key, without the occurrences of the excluded user given for each.
-
-        >>> counts = UserCounts.from_events(np.array([5, 7, 5]), np.array([0, 0, 1]))
-        >>> counts.look_up(np.array([5, 7, 5, 6]), np.array([0, 0, 2, 1])).tolist()
-        [1, 0, 2, 0]
-        """
+        """Return the count of each key, without the occurrences of the excluded user given for each."""
         if len(self.keys) == 0:
             return np.zeros(len(keys), np.int64)
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -122,26 +123,26 @@ class CuriousRanker(Ranker):
         self, graph: Graph, histories: Sequence[Int32], candidates: Candidates, kind: str, power: int
     ) -> Float64:
         """Sum a power of visits or errors over each history, divided by the same power of the total visits."""
-        visits = np.concatenate([*histories, np.empty(0, np.int32)])
-        visited, numbers = np.unique(visits, return_inverse=True)
+        visits = [history.tolist() for history in histories]
+        numbers = {v: number for number, v in enumerate(dict.fromkeys(chain.from_iterable(visits)))}
         kept = self.kept.setdefault(graph, {})
-        missing = [v for v in visited.tolist() if v not in kept] if self.simulates else []
+        missing = [v for v in numbers if v not in kept] if self.simulates else []
         if missing:
             kept.update(zip(missing, self.compute_parts(graph, missing), strict=True))
-        parts = [kept.get(v, _NO_PART) for v in visited.tolist()]
+        parts = [kept.get(v, _NO_PART) for v in numbers]
         sums: Float64 = kernels.parts.sum_parts(
-            np.cumsum([0, *(len(part.nodes) for part in parts)]),
-            np.concatenate([np.empty(0, np.int32), *(part.nodes for part in parts)]),
-            np.concatenate([np.empty(0, np.float32), *(getattr(part, kind) for part in parts)]),
-            np.cumsum([0, *map(len, histories)]),
-            numbers.astype(np.int64),
+            np.array([0, *accumulate(len(part.nodes) for part in parts)]),
+            np.concatenate([_NO_PART.nodes, *(part.nodes for part in parts)]),
+            np.concatenate([_NO_PART.visits, *(getattr(part, kind) for part in parts)]),
+            np.array([0, *accumulate(map(len, visits))]),
+            np.array([numbers[v] for v in chain.from_iterable(visits)], np.int64),
             candidates.offsets.astype(np.int64),
             candidates.nodes.astype(np.int32),
             power == 2,
             graph.num_nodes,
         )
-        totals = [sum(kept.get(v, _NO_PART).total for v in history.tolist()) ** power or 1.0 for history in histories]
-        return np.asarray(sums / np.repeat(totals, np.diff(candidates.offsets)))
+        totals = [sum(parts[numbers[v]].total for v in history) ** power or 1.0 for history in visits]
+        return np.asarray(sums / np.repeat(totals, candidates.counts))
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         """Simulate walkers from each of some positions, along all paths if they are few, otherwise sampled."""

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from curiograph.arrays import Float64, Int32
-from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
+from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights, make_columns
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.label_reader import LabelReader
@@ -58,8 +58,7 @@ class RecommenderEvaluation(Table):
     def columns(self) -> dict[str, list[Any]]:
         columns: dict[str, list[Any]] = {"method": list(self.estimates)}
         for measure in next(iter(self.estimates.values())):
-            for suffix, part in (("", "value"), ("_low", "low"), ("_high", "high")):
-                columns[measure + suffix] = [getattr(each[measure], part) for each in self.estimates.values()]
+            columns |= make_columns(measure, [each[measure] for each in self.estimates.values()])
         return columns
 
     def to_dict(self) -> dict[str, Any]:
@@ -308,11 +307,7 @@ def measure_coverage(counts: Float64) -> Float64:
 
 
 def measure_gini(counts: Float64) -> Float64:
-    """Return the Gini coefficient of each row: 0 if all items are recommended equally often, near 1 if one is.
-
-    >>> measure_gini(np.array([[1.0, 1.0], [0.0, 4.0]])).tolist()
-    [0.0, 0.5]
-    """
+    """Return the Gini coefficient of each row: 0 if all items are recommended equally often, near 1 if one is."""
     ordered, size = np.sort(counts, axis=-1), counts.shape[-1]
     return np.asarray((2 * np.arange(1, size + 1) - size - 1) @ ordered.T / (size * ordered.sum(axis=-1)))
 

@@ -54,12 +54,6 @@ def split_log(
 
     The walks of a user are joined, in order of the times if there are times, and else in the order given. Users without
     an item of the catalog before the cut, or without a new one after it, are not test users.
-
-    >>> import curiograph as cg
-    >>> walks = cg.human.Trajectories.from_walks([["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"]])
-    >>> split = split_log(walks, "last", item_users=1)
-    >>> split.train, [target.tolist() for target in split.targets]
-    (Trajectories(3 walks by 3 users, 6 visits of 3 nodes), [[2], [1], [2]])
     """
     check_choice("split", kind, get_args(SplitKind))
     share = _TEST_SHARE if test is None else test

@@ -20,7 +20,7 @@ from curiograph.parallel import Engine
 from curiograph.parallel.fingerprint import hash_values
 from curiograph.progress import Progress
 from curiograph.recommendation.curious_ranker import CuriousRanker, Part
-from curiograph.tensors import write_tensors
+from curiograph.tensors import map_tensors, write_tensors
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -105,18 +105,12 @@ def load_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
 
 def _read_file(path: Path) -> dict[str, tuple[dict[str, Any], Arrays]]:
     """Return the description and the arrays of every ranker in a file; the arrays are mapped into memory."""
+    metadata, flat = map_tensors(path, "parts file", _FIX)
     try:
-        content = np.asarray(np.memmap(path, np.uint8, "r"))
-        start = 8 + int.from_bytes(content[:8].tobytes(), "little")  # the format: size of the header, header, arrays
-        places = json.loads(content[8:start].tobytes())
-        header = json.loads(places.pop("__metadata__")[_HEADER_KEY])
-        flat = {}
-        for name, place in places.items():
-            first, last = place["data_offsets"]
-            flat[name] = content[start + first : start + last].view(_DTYPES[name.rpartition(".")[2]])
+        header = json.loads(metadata[_HEADER_KEY])
         version, descriptions, checksum = (header[key] for key in ("version", "rankers", "checksum"))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FileFormatError(f"{path}: is not a usable parts file; {_FIX}.") from None
+    except (KeyError, TypeError, ValueError):
+        raise FileFormatError(f"{path}: is not a parts file; {_FIX}.") from None
     if version != _VERSION or checksum != _hash_content(descriptions, flat):
         raise FileFormatError(f"{path}: is damaged or of version {quote_value(version)}, not {_VERSION}; {_FIX}.")
     return {name: (each, {kind: flat[f"{name}.{kind}"] for kind in _DTYPES}) for name, each in descriptions.items()}

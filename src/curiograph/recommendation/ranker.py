@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -127,7 +128,7 @@ def find_candidates(graph: Graph, histories: Sequence[Int32], which: CandidateSe
             unvisited = np.ones(graph.num_nodes, bool)
             unvisited[history] = False
             sets.append(np.flatnonzero(unvisited).astype(np.int32))
-    return Candidates(np.cumsum([0, *map(len, sets)]), np.concatenate(sets))
+    return Candidates(np.array([0, *accumulate(map(len, sets))]), np.concatenate(sets))
 
 
 # ---- contract check -------------------------------------------------------------------------------------------------

@@ -41,9 +41,6 @@ def as_ranker(
 
     The names are "pagerank"; "igt" and "cpt", PageRank of greedy walkers for that reward; and "mixture" of these three.
     An object needs a method `scores(graph, histories, candidates)`.
-
-    >>> as_ranker("mixture", weights={"pagerank": 1, "igt": 2}).name
-    'mixture'
     """
     if weights is not None and not (isinstance(ranker, str) and ranker == "mixture"):
         raise SettingError(f"weights are for the mixture, and the ranker is {quote_value(ranker)}; leave them out.")
@@ -150,12 +147,7 @@ class PageRankRanker(Ranker):
 
 
 def compute_popularity(graph: Graph, alpha: float) -> Float64:
-    """Return the PageRank of every node without a history: the scores of a user who has visited nothing yet.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> compute_popularity(cycle(4), 0.85)
-    array([0.25, 0.25, 0.25, 0.25])
-    """
+    """Return the PageRank of every node without a history: the scores of a user who has visited nothing yet."""
     return _round_scores(_solve_global_pagerank(graph, alpha))
 
 
@@ -169,11 +161,7 @@ def _solve_global_pagerank(graph: Graph, alpha: float) -> Float64:
 
 
 def look_up_values(nodes: Int32, values: NDArray[Any], wanted: NDArray[Any]) -> Float64:
-    """Return the values of the wanted nodes, given those of other nodes in ascending order; zero if unknown.
-
-    >>> look_up_values(np.array([2, 5]), np.array([0.25, 0.5], np.float32), np.array([5, 3]))
-    array([0.5, 0. ])
-    """
+    """Return the values of the wanted nodes, given those of other nodes in ascending order; zero if unknown."""
     if len(nodes) == 0:
         return np.zeros(len(wanted))
     place = nodes.searchsorted(wanted)
@@ -183,12 +171,7 @@ def look_up_values(nodes: Int32, values: NDArray[Any], wanted: NDArray[Any]) -> 
 
 
 def _propagate(graph: Graph, alpha: float, known: Int32, scores: Float64, nodes: Int32) -> Float64:
-    """Return the score that arrives at some nodes in one step from known ones: more precise than their pushed score.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> _propagate(cycle(4), 0.5, np.array([0, 3]), np.array([0.6, 0.2]), np.array([1, 0]))
-    array([0.15, 0.05])
-    """
+    """Return the score that arrives at some nodes in one step from known ones: more precise than their pushed score."""
     indptr, indices, weights = graph.transition.rows
     starts, ends = indptr[nodes].astype(np.int64), indptr[nodes + 1].astype(np.int64)
     counts = ends - starts
@@ -201,11 +184,7 @@ def _propagate(graph: Graph, alpha: float, known: Int32, scores: Float64, nodes:
 
 
 def _round_scores(scores: Float64) -> Float64:
-    """Round scores so that ties do not depend on the order of summation; small scores stay above zero.
-
-    >>> _round_scores(np.array([0.25 + 1e-13, 1e-30, 0.0])).tolist()
-    [0.25, 1e-30, 0.0]
-    """
+    """Round scores so that ties do not depend on the order of summation; small scores stay above zero."""
     steps = np.round(scores / _SCORE_STEP)
     return np.where(steps > 0, steps * _SCORE_STEP, scores)
 

@@ -172,11 +172,7 @@ def _find_closed_loop(visited_neighbors: Mapping[int, list[int]], opener: int, l
 
 
 def _join_labels(labels: Sequence[Hashable]) -> str:
-    """Return the labels around a loop as text; of a long loop, its ends.
-
-    >>> _join_labels(["a", "b", "c"]), _join_labels("abcdefgh")
-    ('a - b - c', 'a - b - c - ... - h')
-    """
+    """Return the labels around a loop as text; of a long loop, its ends."""
     names = [str(label) for label in labels]
     if len(names) > _MAX_NAMES:
         names = [*names[:3], "...", names[-1]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, TypeVar, get_args
 
 import numpy as np
@@ -90,7 +90,6 @@ class Recommender:
         filter: Filter = None,
         unknown: Unknown = "error",
         diversity: float = 0.0,
-        progress: Progress = no_progress,
     ) -> Any:
         """Return the `k` best candidates for a user, or a list of such lists for a list of histories.
 
@@ -109,7 +108,7 @@ class Recommender:
                 raise (type(error)(f"history {number}: {error}") if is_batch else error) from None
             users.append(visited)
             skipped.append(left_out)
-        tops = self.recommend_visited(users, k, candidates, [selection] * len(users), progress)
+        tops = self.recommend_visited(users, k, candidates, [selection] * len(users))
         for top, left_out in zip(tops, skipped, strict=True):
             top.skipped = left_out
         return tops if is_batch else tops[0]
@@ -120,7 +119,6 @@ class Recommender:
         k: int,
         candidates: CandidateSet,
         selections: Sequence[Selection] | None = None,
-        progress: Progress = no_progress,
     ) -> list[Recommendations]:
         """Return the `k` best candidates for each of several parsed histories, each with its own selection."""
         users = list(zip(histories, selections or [EVERYTHING] * len(histories), strict=True))
@@ -128,7 +126,6 @@ class Recommender:
         size = min(fitting, _BATCH_USERS) if candidates == "all" else _BATCH_USERS
         tops: list[Recommendations] = []
         for first in range(0, len(users), size):
-            progress(f"recommending to user {first:,} of {len(users):,}", first / len(users))
             batch = users[first : first + size]
             found = iter(self._recommend_batch([user for user in batch if len(user[0].nodes)], k, candidates))
             tops += [next(found) if len(user[0].nodes) else self._recommend_popular(*user, k) for user in batch]
@@ -154,7 +151,7 @@ class Recommender:
             for (_, selection), (a, b) in zip(users, bounds, strict=True)
         ]
         chosen = Candidates(
-            np.cumsum([0, *map(len, best)]),
+            np.array([0, *accumulate(map(len, best))]),
             np.concatenate([candidates.nodes[a:b][top] for (a, b), top in zip(bounds, best, strict=True)]),
         )
         errors = self.ranker.errors(graph, positions, chosen)
@@ -181,7 +178,6 @@ class Recommender:
         self,
         labels: Sequence[Hashable] | None = None,
         *,
-        pagerank: bool = True,
         engine: EngineName | Engine = "local",
         progress: Progress = no_progress,
     ) -> None:
@@ -191,8 +187,6 @@ class Recommender:
         ----------
         labels : list, optional
             Labels of nodes. For a large graph, begin with the nodes that most users visit.
-        pagerank : bool
-            Also prepare PageRank, which `save` does not write.
         engine : {"local", "ray"} or Engine
             Where the walkers are simulated. "local" uses the threads of this process; an Engine has workers, and a run
             folder with which a stopped preparation resumes.
@@ -208,7 +202,7 @@ class Recommender:
         missing = self.find_missing(nodes)
         if missing:
             prepare_parts(self.graph, self.curious_rankers, missing, backend, progress)
-        if pagerank and nodes:
+        if nodes:
             for plain in _find_components(self.ranker, PageRankRanker).values():
                 plain.prepare(self.graph, nodes)
             _ = self.recommend([self.graph.label(nodes[0])], 1).reasons  # compiles kernels, fills caches of the graph
@@ -337,11 +331,7 @@ def _find_components(ranker: Ranker, kind: type[T], prefix: str = "") -> dict[st
 
 
 def compute_ranks(scores: Float64, indices: Int64) -> Int64:
-    """Return the ranks of some scores among all, 1 for the highest; ties share the better rank.
-
-    >>> compute_ranks(np.array([1.0, 3.0, 3.0, 9.0]), np.array([0, 2])).tolist()
-    [4, 2]
-    """
+    """Return the ranks of some scores among all, 1 for the highest; ties share the better rank."""
     if len(indices) * len(scores) <= _FEW_PAIRS:
         return np.asarray(1 + (scores > scores[indices][:, None]).sum(axis=1))
     if len(indices) <= _FEW_SCORES:

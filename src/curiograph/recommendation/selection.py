@@ -42,12 +42,7 @@ class Selection:
 
     @classmethod
     def create(cls, reader: LabelReader, exclude: Any = (), filter: Filter = None, diversity: Any = 0.0) -> Selection:
-        """Return the selection that labels describe; labels that the graph does not have make no difference.
-
-        >>> from curiograph.graph.toys import cycle
-        >>> Selection.create(LabelReader(cycle(4)), exclude=["3", 9]).excluded.tolist()
-        [3]
-        """
+        """Return the selection that labels describe; labels that the graph does not have make no difference."""
         if not is_number(diversity) or not 0 <= diversity <= 1:
             raise SettingError(f"diversity is {quote_value(diversity)}; give a number from 0 to 1.")
 
@@ -95,11 +90,7 @@ EVERYTHING = Selection()
 
 
 def select_top(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
-    """Return the indices of the k highest offered scores, best first, ties in order.
-
-    >>> select_top(np.array([1.0, 3.0, 3.0, 9.0]), np.array([True, True, True, False]), 2).tolist()
-    [1, 2]
-    """
+    """Return the indices of the k highest offered scores, best first, ties in order."""
     indices = np.flatnonzero(offered)
     if len(indices) > k:
         least = np.partition(scores[indices], len(indices) - k)[len(indices) - k]
@@ -108,13 +99,7 @@ def select_top(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
 
 
 def read_history(reader: LabelReader, history: Any, unknown: Unknown) -> tuple[History, list[Hashable]]:
-    """Return the history that labels describe, and those labels that the graph does not have, if they are skipped.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> history, skipped = read_history(LabelReader(cycle(4)), [1, "2", "moon"], "skip")
-    >>> history.nodes.tolist(), skipped
-    ([1, 2], ['moon'])
-    """
+    """Return the history that labels describe, and those labels that the graph does not have, if they are skipped."""
     labels = getattr(history, "nodes", history)
     is_empty = not isinstance(labels, (str, bytes)) and hasattr(labels, "__len__") and len(labels) == 0
     values = [] if is_empty else list_labels("the history", labels)

@@ -36,6 +36,8 @@ class Tracker(ABC):
 
     depends_on_order: bool = False
     """Whether F depends on the order of visit, and not on the set of visited nodes alone."""
+    state: tuple[str, ...] = ()
+    """Names of attributes with further arrays that have an entry per walk."""
 
     def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         self.stack = stack
@@ -53,11 +55,11 @@ class Tracker(ABC):
     def advance(self, new: Int32, parents: Int64 | None = None) -> None:
         """Replace walk i by walk `parents[i]` (itself if None) followed by the node `new[i]` (unchanged for -1)."""
         if parents is not None:
-            self._gather(parents)
+            self.gather(parents)
         moving = np.flatnonzero(new >= 0)
         self.nodes[moving, self.lengths[moving]] = new[moving]
         self.lengths[moving] += 1
-        self._update()
+        self.update()
 
     def hash_order(self) -> NDArray[np.uint64]:
         """Return, for every walk, a hash of what its later values depend on besides the set of visited nodes.
@@ -70,11 +72,12 @@ class Tracker(ABC):
         hashes: NDArray[np.uint64] = kernels.beam.hash_node_orders(self.nodes, self.lengths)
         return hashes
 
-    def _gather(self, parents: Int64) -> None:
+    def gather(self, parents: Int64) -> None:
         """Replace walk i by a copy of walk `parents[i]`."""
-        self.nodes, self.lengths = self.nodes[parents], self.lengths[parents]
+        for name in ("nodes", "lengths", *self.state):
+            setattr(self, name, getattr(self, name)[parents])
 
-    def _update(self) -> None:  # noqa: B027 - most rewards keep no state
+    def update(self) -> None:  # noqa: B027 - most rewards keep no state
         """Add new nodes to the internal state of the reward."""
 
 

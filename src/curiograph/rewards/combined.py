@@ -28,9 +28,7 @@ class CombinedTracker(Tracker):
     def __init__(self, terms: tuple[Term, ...], stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         super().__init__(stack, nodes, lengths)
         self.weights = [weight for weight, _ in terms]
-        """Weight of each term."""
         self.trackers = [reward.track(stack, nodes, lengths) for _, reward in terms]
-        """Tracker of each term."""
         self.depends_on_order = any(tracker.depends_on_order for tracker in self.trackers)
 
     def values(self) -> Float64:
@@ -109,14 +107,11 @@ def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:
     rewards: dict[str, Reward] = {}
     for weight, reward in terms:
         if not is_number(weight) or not abs(weight) <= _MAX_WEIGHT:
-            raise SettingError(
-                f"the weight of reward {reward.name!r} is {quote_value(weight)}; give a number from -1e9 to 1e9."
-            )
+            given = f"the weight of reward {reward.name!r} is {quote_value(weight)}"
+            raise SettingError(f"{given}; give a number from -1e9 to 1e9.")
         for factor, term in list_terms(reward):
             if rewards.setdefault(term.name, term) != term:
-                raise SettingError(
-                    f"two different rewards of a sum have the name {term.name!r}; give them different names."
-                )
+                raise SettingError(f"two different rewards of a sum have the name {term.name!r}; rename one.")
             weights[term.name] = weights.get(term.name, 0.0) + float(weight) * factor
     first = {"igt": 0, "cpt": 1, "cct": 2}
     names = sorted((name for name, weight in weights.items() if weight), key=lambda name: (first.get(name, 3), name))

@@ -8,7 +8,6 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from curiograph.arrays import Int32
 from curiograph.errors import RewardError, UnknownNameError
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
@@ -24,11 +23,7 @@ from curiograph.validation import check_seed
 
 RewardLike: TypeAlias = str | Reward | Callable[[Graph], float] | Mapping[Any, float]
 
-REWARDS: dict[str, Reward] = {
-    "igt": InformationGaps(),
-    "cpt": Compressibility(),
-    "cct": ConformationalChange(),
-}
+REWARDS: dict[str, Reward] = {"igt": InformationGaps(), "cpt": Compressibility(), "cct": ConformationalChange()}
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TERM = re.compile(rf"\s*([+-])\s*(?:({_NUMBER})\s*\*\s*)?([A-Za-z_]\w*)\s*", re.ASCII)
@@ -60,7 +55,7 @@ def as_reward(reward: RewardLike) -> Reward:
     'lambda'
     """
     if isinstance(reward, str):
-        return REWARDS[reward] if reward in REWARDS else _parse_sum(reward)
+        return REWARDS[reward] if reward in REWARDS else parse_sum(reward)
     if isinstance(reward, type):
         raise UnknownNameError(f"{reward.__name__} is a class, not a reward; make one: {reward.__name__}().")
     if isinstance(reward, Mapping):
@@ -74,7 +69,7 @@ def as_reward(reward: RewardLike) -> Reward:
     )
 
 
-def _parse_sum(text: str) -> Reward:
+def parse_sum(text: str) -> Reward:
     """Parse a weighted sum of named rewards: terms joined by + or -, each a name or NUMBER*NAME."""
     rest = text if text.lstrip()[:1] in ("+", "-") else f"+{text}"
     terms: list[tuple[float, Reward]] = []
@@ -124,14 +119,6 @@ def check_reward(reward: RewardLike, graph: Graph | None = None, *, seed: int = 
     require_edges(graph)
     stack = GraphBatch.of([graph])
     rng = np.random.default_rng(check_seed(seed))
-    for _ in range(20):
-        size = int(rng.integers(1, min(12, graph.num_nodes)))
-        nodes = rng.permutation(graph.num_nodes)[: size + 1].astype(np.int32)
-        _check_nodes(reward, stack, nodes, rng)
-
-
-def _check_nodes(reward: Reward, stack: GraphBatch, nodes: Int32, rng: np.random.Generator) -> None:
-    """Check a reward on one walk, whose last node is first evaluated as a candidate."""
 
     def fail(problem: str) -> NoReturn:
         raise RewardError(f"reward {reward.name!r} {problem} on the nodes at positions {nodes.tolist()}.")
@@ -140,23 +127,26 @@ def _check_nodes(reward: Reward, stack: GraphBatch, nodes: Int32, rng: np.random
         if not np.allclose(first, second, rtol=1e-9, atol=1e-9):
             fail(f"returned {np.ravel(first)[0]} and {np.ravel(second)[0]} {when}")
 
-    row, one, length = nodes[None, :], np.array([0, 1]), np.array([len(nodes)])
-    tracker = reward.track(stack, row, length - 1)
-    if not isinstance(tracker, Tracker):
-        fail(f"tracks walks by {tracker!r}, which is no Tracker,")
-    value = tracker.candidate_values(one, nodes[-1:])
-    if np.shape(value) != (1,) or not np.all(np.isfinite(value)):
-        fail(f"returned {value!r}, which is not a finite number per candidate,")
-    if not np.array_equal(value, tracker.candidate_values(one, nodes[-1:])):
-        fail("returned different values for the same candidate")
-    tracker.advance(nodes[-1:])
-    grown = tracker.values()
-    check_equal(value, grown, "for a candidate and after the step")
-    if tracker.depends_on_order:
-        replayed = reward.track(stack, row, np.array([1]))
-        for node in nodes[1:]:
-            replayed.advance(np.array([node], np.int32))
-        check_equal(grown, replayed.values(), "for a walk at once and node by node")
-    else:
-        shuffled = reward.track(stack, rng.permuted(row, axis=1), length).values()
-        check_equal(grown, shuffled, "for two orders of visit, without depends_on_order = True in its tracker,")
+    for _ in range(20):  # a walk, whose last node is first evaluated as a candidate
+        size = int(rng.integers(1, min(12, graph.num_nodes)))
+        nodes = rng.permutation(graph.num_nodes)[: size + 1].astype(np.int32)
+        row, one, length = nodes[None, :], np.array([0, 1]), np.array([len(nodes)])
+        tracker = reward.track(stack, row, length - 1)
+        if not isinstance(tracker, Tracker):
+            fail(f"tracks walks by {tracker!r}, which is no Tracker,")
+        value = tracker.candidate_values(one, nodes[-1:])
+        if np.shape(value) != (1,) or not np.all(np.isfinite(value)):
+            fail(f"returned {value!r}, which is not a finite number per candidate,")
+        if not np.array_equal(value, tracker.candidate_values(one, nodes[-1:])):
+            fail("returned different values for the same candidate")
+        tracker.advance(nodes[-1:])
+        grown = tracker.values()
+        check_equal(value, grown, "for a candidate and after the step")
+        if tracker.depends_on_order:
+            replayed = reward.track(stack, row, np.array([1]))
+            for node in nodes[1:]:
+                replayed.advance(np.array([node], np.int32))
+            check_equal(grown, replayed.values(), "for a walk at once and node by node")
+        else:
+            shuffled = reward.track(stack, rng.permuted(row, axis=1), length).values()
+            check_equal(grown, shuffled, "for two orders of visit, without depends_on_order = True in its tracker,")

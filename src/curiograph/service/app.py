@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
-from prometheus_fastapi_instrumentator import Instrumentator
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import Response
 from starlette.routing import Match, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import curiograph
 from curiograph.service.errors import add_error_handlers
@@ -24,6 +26,8 @@ from curiograph.service.state import Service
 _DESCRIPTION = "Curiosity on graphs: measure how walks grow knowledge, explore with curious agents, rank and recommend."
 _RESERVED_PATHS = ("/api", "/api/{rest:path}", "/docs", "/redoc", "/openapi.json", "/healthz", "/readyz", "/metrics")
 """Paths that are answered with JSON only; without them the page would answer unknown ones with HTML."""
+
+_METHODS = ("GET", "HEAD", "POST", "DELETE")
 
 
 class _Application(FastAPI):
@@ -53,6 +57,35 @@ class _Refusal:
         raise HTTPException(405, headers={"Allow": ", ".join(methods)}) if methods else HTTPException(404)
 
 
+class _Metrics:
+    """Count requests and measure their time, by route, method and status."""
+
+    def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
+        self._app, labels = app, ("handler", "method")
+        self._count = Counter("http_requests", "Requests answered.", (*labels, "status"), registry=registry)
+        self._seconds = Histogram("http_request_duration_seconds", "Time to answer.", labels, registry=registry)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].startswith("/_nicegui"):
+            await self._app(scope, receive, send)
+            return
+        start, status = time.perf_counter(), 500
+
+        async def send_counted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_counted)
+        finally:
+            route = getattr(scope.get("route"), "path", "none")
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            self._count.labels(route, method, status).inc()
+            self._seconds.labels(route, method).observe(time.perf_counter() - start)
+
+
 def create_app(settings: ServiceSettings | None = None, *, warm: bool = True) -> FastAPI:
     """Create the service.
 
@@ -67,11 +100,6 @@ def create_app(settings: ServiceSettings | None = None, *, warm: bool = True) ->
     -------
     FastAPI
         The application; its `state.service` is the `Service`.
-
-    Examples
-    --------
-    >>> create_app(ServiceSettings(seconds=10)).title
-    'curiograph'
     """
     settings = settings or ServiceSettings()
     service = Service(settings)
@@ -97,14 +125,16 @@ def create_app(settings: ServiceSettings | None = None, *, warm: bool = True) ->
     app.add_middleware(SecurityMiddleware, settings=settings)
     if settings.is_loopback:  # pages of other sites could use another name for this address
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*LOOPBACK_HOSTS, settings.host], www_redirect=False)
-    _add_metrics(app, service)
+    registry = _create_registry(service)
+    app.add_middleware(_Metrics, registry=registry)
+    app.add_route("/metrics", lambda request: Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST))
     refusal = _Refusal(app.router.routes)
     app.router.routes += [Route(path, refusal, include_in_schema=False) for path in _RESERVED_PATHS]
     return app
 
 
-def _add_metrics(app: FastAPI, service: Service) -> None:
-    """Serve request counts and times, queue lengths and memory at `/metrics`, for Prometheus."""
+def _create_registry(service: Service) -> CollectorRegistry:
+    """Return what Prometheus reads besides the requests: queue lengths and memory."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     for name, documentation, count in (
@@ -113,5 +143,4 @@ def _add_metrics(app: FastAPI, service: Service) -> None:
         ("curiograph_recommendations", "Recommendations in progress.", lambda: service.batcher.num_unanswered),
     ):
         Gauge(name, documentation, registry=registry).set_function(count)
-    instrumentator = Instrumentator(should_group_status_codes=False, excluded_handlers=["/_nicegui"], registry=registry)
-    instrumentator.instrument(app).expose(app, include_in_schema=False)
+    return registry

@@ -36,14 +36,7 @@ _AGENT_DESCRIPTIONS = {
 
 
 def get_agent(name: str) -> Agent:
-    """Return the agent with this name; raise for any name that is not built-in or shipped, such as a path.
-
-    >>> get_agent("beam:4").name
-    'beam:4'
-    >>> get_agent("./agent.safetensors")
-    Traceback (most recent call last):
-    curiograph.errors.UnknownNameError: there is no agent './agent.safetensors'; the agents are random, ...
-    """
+    """Return the agent with this name; raise for any name that is not built-in or shipped, such as a path."""
     agents = [*AGENTS, *shipped_agents()]
     found = re.fullmatch("([a-z0-9-]+)(:[0-9]{1,9})?", name)
     if found is None or found[1] not in agents:
@@ -55,11 +48,7 @@ def get_agent(name: str) -> Agent:
 
 
 def describe_agents() -> dict[str, str]:
-    """Describe each agent in one line.
-
-    >>> describe_agents()["igt-rg"]
-    'gnn, trained for igt on rg graphs'
-    """
+    """Describe each agent in one line."""
     summaries = {name: (agent.__doc__ or "").strip().partition("\n")[0] for name, agent in AGENTS.items()}
     descriptions = summaries | _AGENT_DESCRIPTIONS
     for name in shipped_agents():

@@ -86,11 +86,7 @@ def build_error_response(
 
 
 def describe_problem(problem: Mapping[str, Any]) -> str:
-    """Describe a validation error of pydantic in one sentence.
-
-    >>> describe_problem({"type": "int_type", "loc": ("steps",), "msg": "Input should be an integer", "input": "5"})
-    "steps: Input should be an integer; it is '5'."
-    """
+    """Describe a validation error of pydantic in one sentence."""
     place, message = list(problem["loc"]), problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "json_invalid":
         return f"the body is not valid JSON at character {place[-1]} ({problem['ctx']['error']})."

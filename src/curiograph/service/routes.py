@@ -14,7 +14,7 @@ from curiograph.service.batching import QueuedUser, RecommendQuery
 from curiograph.service.errors import ServiceError
 from curiograph.service.labels import search_labels
 from curiograph.service.settings import MAX_K, check_count
-from curiograph.service.state import MANY_LABELS, ServiceDependency, run_until_disconnect
+from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
 from curiograph.service.store import GraphInfo
 
 QUICK_WALK, QUICK_STEPS = 100, 20
@@ -43,15 +43,14 @@ _UPLOAD_BODY = {
 @router.post(
     "/api/v1/recommend", response_model=schemas.RecommendResponse | schemas.RecommendManyResponse, tags=["ranking"]
 )
-async def recommend(body: schemas.RecommendRequest, request: Request, service: ServiceDependency) -> Response:
+async def recommend(body: schemas.RecommendRequest, request: Request) -> Response:
     """Recommend nodes to visit next, for one history or for several, with reasons if requested."""
+    service = get_service(request)
     histories = body.batch
     service.settings.check_walks(histories)
     check_count("k", body.k, MAX_K)
     opened = await service.open_graph(body.graph)
     unknown = body.unknown or ("error" if body.histories is None else "skip")
-    if unknown == "error":
-        await service.check_labels(opened, histories)
     recommender = opened.prepared_recommender if body.prepared_only else opened.recommender
 
     def read_users() -> tuple[list[Any], Selection, list[int]]:
@@ -59,12 +58,14 @@ async def recommend(body: schemas.RecommendRequest, request: Request, service: S
         selection = EVERYTHING
         if body.exclude or body.filter is not None or body.diversity:
             selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
-        read = [read_history(opened.labels, each, unknown) for each in histories]
+        read = [read_history(opened.labels, each, "skip") for each in histories]
         nodes = [] if body.prepared_only else [node for history, _ in read for node in history.nodes.tolist()]
         return read, selection, nodes if nodes and recommender.find_missing(nodes) else []
 
     is_long = sum(map(len, histories)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
     read, selection, nodes_to_prepare = await asyncio.to_thread(read_users) if is_long else read_users()
+    if unknown == "error" and any(skipped for _, skipped in read):
+        await service.workers.run(computations.check_labels, histories, graph=opened)  # raises an error
     if nodes_to_prepare:
         recommender = await run_until_disconnect(request, service.prepare_nodes(opened, nodes_to_prepare))
     query = RecommendQuery(recommender, body.k, body.candidates, body.reasons, body.prepared_only)
@@ -75,60 +76,59 @@ async def recommend(body: schemas.RecommendRequest, request: Request, service: S
 
 
 @router.post("/api/v1/rank", response_model=schemas.RankResponse, tags=["ranking"])
-async def rank(body: schemas.RankRequest, request: Request, service: ServiceDependency) -> Response:
+async def rank(body: schemas.RankRequest, request: Request) -> Response:
     """Rank nodes by PageRank or, with an agent, by curious PageRank; personalized to a history if given."""
     check_count("k", body.k, MAX_K)
-    service.settings.check_walks([body.history or []])
-    return await _compute(computations.rank_nodes, body, request, service, body.agent is None)
+    get_service(request).settings.check_walks([body.history or []])
+    return await _compute(computations.rank_nodes, body, request, body.agent is None)
 
 
 @router.post("/api/v1/measure", response_model=schemas.GrowthResponse | schemas.GrowthsResponse, tags=["walks"])
-async def measure(body: schemas.MeasureRequest, request: Request, service: ServiceDependency) -> Response:
+async def measure(body: schemas.MeasureRequest, request: Request) -> Response:
     """Measure one walk or several after every step: gaps, components, compressibility and degrees of freedom."""
-    service.settings.check_walks(body.batch)
+    get_service(request).settings.check_walks(body.batch)
     is_quick = sum(map(len, body.batch)) <= QUICK_WALK
-    return await _compute(computations.measure_walks, body, request, service, is_quick)
+    return await _compute(computations.measure_walks, body, request, is_quick)
 
 
 @router.post("/api/v1/explore", response_model=schemas.WalkResponse, tags=["walks"])
-async def explore(body: schemas.ExploreRequest, request: Request, service: ServiceDependency) -> Response:
+async def explore(body: schemas.ExploreRequest, request: Request) -> Response:
     """Explore a graph: a whole walk by an agent."""
-    check_count("steps", body.steps, service.settings.steps)
-    return await _compute(computations.explore_graph, body, request, service, body.steps <= QUICK_STEPS)
+    check_count("steps", body.steps, get_service(request).settings.steps)
+    return await _compute(computations.explore_graph, body, request, body.steps <= QUICK_STEPS)
 
 
 @router.post("/api/v1/look", response_model=schemas.LookResponse, tags=["walks"])
-async def look(body: schemas.LookRequest, request: Request, service: ServiceDependency) -> Response:
+async def look(body: schemas.LookRequest, request: Request) -> Response:
     """List the candidates of a walk with their values, and the choices of the agent and of each motive.
 
     The service keeps no state: append the chosen node to the walk and call this again. With the same seed, an agent
     that does not look ahead takes the same steps as in `explore`.
     """
+    service = get_service(request)
     service.settings.check_walks([body.walk])
     check_count("ahead", body.ahead, service.settings.steps)
     is_quick = len(body.walk) <= QUICK_WALK and body.ahead <= QUICK_STEPS
-    return await _compute(computations.look, body, request, service, is_quick)
+    return await _compute(computations.look, body, request, is_quick)
 
 
-async def _compute(
-    computation: Any, body: Any, request: Request, service: ServiceDependency, is_quick: bool
-) -> Response:
+async def _compute(computation: Any, body: Any, request: Request, is_quick: bool) -> Response:
     """Compute a response in a process, which is killed if the client leaves."""
+    service = get_service(request)
     opened = await service.open_graph(body.graph)
     work = service.workers.run(computation, body, graph=opened, quick=is_quick)
     return Response(await run_until_disconnect(request, work), media_type="application/json")
 
 
 @router.get("/api/v1/graphs", response_model=schemas.GraphList, tags=["graphs"])
-async def list_graphs(service: ServiceDependency) -> Any:
+async def list_graphs(request: Request) -> Any:
     """List all graphs."""
-    return {"graphs": service.graphs.list_graphs()}
+    return {"graphs": get_service(request).graphs.list_graphs()}
 
 
 @router.post("/api/v1/graphs", response_model=GraphInfo, status_code=201, openapi_extra=_UPLOAD_BODY, tags=["graphs"])
 async def upload_graph(
     request: Request,
-    service: ServiceDependency,
     name: Annotated[
         str,
         Query(
@@ -142,6 +142,7 @@ async def upload_graph(
     ] = False,
 ) -> Any:
     """Upload a graph as a form with one file, or as a raw body with its name in the query; it is kept in memory."""
+    service = get_service(request)
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
         async with request.form(max_files=1, max_fields=8) as form:
             file = form.get("file")
@@ -156,37 +157,39 @@ async def upload_graph(
 
 
 @router.post("/api/v1/reload", response_model=schemas.ReloadResponse, tags=["graphs"])
-async def reload_graphs(service: ServiceDependency) -> Any:
+async def reload_graphs(request: Request) -> Any:
     """Reload all graphs whose files changed; needs a service with a token. Requests in progress keep the old graphs."""
+    service = get_service(request)
     if service.settings.token is None:
         raise ServiceError("reloading needs a token; start the service with CURIOGRAPH_TOKEN.", 403, "TokenRequired")
     return await asyncio.to_thread(service.graphs.reloader.reload)
 
 
 @router.get("/api/v1/graphs/{graph}", response_model=GraphInfo, tags=["graphs"])
-async def get_graph(graph: GraphPath, service: ServiceDependency) -> Any:
+async def get_graph(graph: GraphPath, request: Request) -> Any:
     """Describe one graph with its size; it is read if necessary."""
+    service = get_service(request)
     await service.open_graph(graph)
     return service.graphs.find(graph).info
 
 
 @router.delete("/api/v1/graphs/{graph}", status_code=204, tags=["graphs"])
-async def delete_graph(graph: GraphPath, service: ServiceDependency) -> Response:
+async def delete_graph(graph: GraphPath, request: Request) -> Response:
     """Remove an upload; other graphs cannot be removed."""
-    service.graphs.remove_upload(graph)
+    get_service(request).graphs.remove_upload(graph)
     return Response(status_code=204)
 
 
 @router.get("/api/v1/graphs/{graph}/nodes", response_model=schemas.NodeList, tags=["graphs"])
 async def search_nodes(
     graph: GraphPath,
-    service: ServiceDependency,
+    request: Request,
     query: Annotated[str, Query(max_length=200, description="Text that the labels contain.", examples=["mu"])] = "",
     limit: Annotated[int, Query(ge=1, description="Maximum number of labels to list.")] = 20,
 ) -> Any:
     """Search nodes by text: first labels that begin with it, then others that contain it, short ones first."""
     check_count("limit", limit, MAX_K)
-    opened = await service.open_graph(graph)
+    opened = await get_service(request).open_graph(graph)
     nodes = await asyncio.to_thread(search_labels, opened.graph, query, limit)
     return {"nodes": nodes, "total": opened.graph.num_nodes}
 
@@ -212,8 +215,9 @@ async def check_health() -> Any:
 
 @router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", response_model=schemas.HealthResponse, tags=["status"])
-async def check_readiness(service: ServiceDependency) -> Any:
+async def check_readiness(request: Request) -> Any:
     """Check whether requests should be sent here: not while the service warms up, stops or is overloaded."""
+    service = get_service(request)
     if service.status != "ok":
         raise ServiceError(f"the service is {service.status}.", 503, "NotReady", retry_after=1)
     return {"status": "ok"}

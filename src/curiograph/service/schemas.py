@@ -43,11 +43,7 @@ Count = Annotated[int, Field(ge=1, description="Maximum number of nodes to list.
 
 
 def encode_number(value: float | None) -> float | None:
-    """Replace a number that is not finite by None (null).
-
-    >>> encode_number(0.5), encode_number(float("nan"))
-    (0.5, None)
-    """
+    """Replace a number that is not finite by None (null)."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 

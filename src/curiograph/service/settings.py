@@ -28,15 +28,7 @@ MAX_NODES, MAX_EDGES = 200_000, 2_000_000
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """Settings of a service.
-
-    >>> ServiceSettings(steps=0)
-    Traceback (most recent call last):
-    curiograph.errors.SettingError: steps is 0; give a whole number, 1 or more.
-    >>> ServiceSettings(host="0.0.0.0")
-    Traceback (most recent call last):
-    curiograph.errors.SettingError: --host 0.0.0.0 can be reached from other machines: set CURIOGRAPH_TOKEN...
-    """
+    """Settings of a service."""
 
     host: str = "127.0.0.1"
     """Address to listen on; one that other machines can reach needs a token."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from fastapi import Depends, Request
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 
 from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.batching import Batcher
-from curiograph.service.computations import check_labels, compute_parts
+from curiograph.service.computations import compute_parts
 from curiograph.service.errors import LOG, TimeLimitError
 from curiograph.service.labels import LabelIndex
 from curiograph.service.settings import ServiceSettings
@@ -97,16 +96,6 @@ class Service:
         opened = self.graphs.find(graph_id).opened
         return await asyncio.to_thread(self.graphs.open, graph_id) if opened is None else opened
 
-    async def check_labels(self, graph: OpenGraph, walks: Sequence[Sequence[Hashable]]) -> None:
-        """Raise UnknownNodeError if a label is not in the graph; a process finds similar labels for the message."""
-
-        def has_unknown() -> bool:
-            return any(graph.labels.find(label) is None for walk in walks for label in walk)
-
-        is_long = sum(map(len, walks)) > MANY_LABELS
-        if await asyncio.to_thread(has_unknown) if is_long else has_unknown():
-            await self.workers.run(check_labels, walks, graph=graph)
-
     async def add_upload(self, filename: str, content: bytes, directed: bool) -> GraphInfo:
         """Read an uploaded file in a process, and add its graph; nothing is added if that fails or takes too long."""
         title = self.graphs.check_upload(filename, content)
@@ -165,9 +154,7 @@ async def run_until_disconnect(client: Request, work: Awaitable[Result]) -> Resu
         left.cancel()
 
 
-async def _get_service(request: Request) -> Service:
+def get_service(request: Request) -> Service:
+    """Return the service that a request was sent to."""
     service: Service = request.app.state.service
     return service
-
-
-ServiceDependency = Annotated[Service, Depends(_get_service)]

@@ -30,13 +30,7 @@ MAX_COMPRESSED_NODES = 255
 
 @dataclass(frozen=True, eq=False)
 class StepView:
-    """The candidates of a walk for its next step.
-
-    >>> from curiograph.graph.toys import library
-    >>> view = view_step(library(), ["music", "physics", "chemistry"], agent="greedy", reward="igt")
-    >>> view.nodes, view.values["igt"].tolist(), view.choice
-    (['biology'], [0.0], 'biology')
-    """
+    """The candidates of a walk for its next step."""
 
     nodes: list[Hashable]
     """Labels of the candidates."""
@@ -57,13 +51,7 @@ class StepView:
     """Whether the candidates are neighbors of the last node; at a dead end they are neighbors of the whole walk."""
 
     def order_candidates(self, reward: str) -> Int64:
-        """Return the indices of the candidates, the best first: the choice of the agent, then by reward and PageRank.
-
-        >>> from curiograph.graph.toys import library
-        >>> view = view_step(library(), ["music"])
-        >>> view.choice, [view.nodes[i] for i in view.order_candidates("igt")]
-        ('physics', ['physics', 'mathematics', 'poetry', 'dance'])
-        """
+        """Return the indices of the candidates, best first: the choice of the agent, then by reward and PageRank."""
         values, pagerank = self.values.get(reward, self.values["igt"]), self.values["pagerank"]
         is_other = np.ones(len(self.nodes), np.bool_)
         if self.choice is not None:
@@ -76,12 +64,7 @@ class StepView:
         return [self.nodes[i] for i in np.flatnonzero(values == values.max(initial=-np.inf))]
 
     def compute_percentiles(self, node: Hashable) -> dict[str, float]:
-        """Compute the percentile of a candidate for each motive: 1 is best, 0 worst, NaN for the only candidate.
-
-        >>> from curiograph.graph.toys import library
-        >>> view_step(library(), ["music"]).compute_percentiles("physics")["pagerank"]
-        0.66...
-        """
+        """Compute the percentile of a candidate for each motive: 1 is best, 0 worst, NaN for the only candidate."""
         if node not in self.nodes:
             raise WalkError(f"{quote_value(node)} is no candidate here; the candidates are {quote_value(self.nodes)}.")
         i = self.nodes.index(node)
@@ -89,11 +72,7 @@ class StepView:
 
 
 def rank_percentiles(scores: Float64) -> Float64:
-    """Compute the share of the other candidates that each one beats, a tie counting half; NaN for the only one.
-
-    >>> rank_percentiles(np.array([0.5, 0.7, 0.5])).tolist()
-    [0.25, 1.0, 0.25]
-    """
+    """Compute the share of the other candidates that each one beats, a tie counting half; NaN for the only one."""
     if len(scores) < 2:
         return np.full(len(scores), np.nan)
     return np.asarray((rankdata(scores) - 1) / (len(scores) - 1))

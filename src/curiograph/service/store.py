@@ -18,7 +18,7 @@ from curiograph.errors import CuriographError, FileFormatError, SettingError
 from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
-from curiograph.graph.io.read import EXTENSIONS, read_graph
+from curiograph.graph.io.formats import EXTENSIONS, read_graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.study import make_study
@@ -28,8 +28,9 @@ from curiograph.service.errors import LOG, InternalError, NotFoundError, TooLarg
 from curiograph.service.labels import LabelIndex
 from curiograph.service.settings import MAX_EDGES, MAX_NODES, ServiceSettings
 
-UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension != ".mat")
-"""File extensions of uploads; a small .mat can contain a full matrix that needs gigabytes."""
+UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension not in (".mat", ".safetensors"))
+"""File extensions of uploads: a small .mat can contain a full matrix that needs gigabytes, and kernels trust the arrays
+of a .safetensors, which anyone can write."""
 DEFAULT_GRAPH = "toy:everyday"
 """Id of the graph that the page shows first."""
 _MAX_TITLE = 80
@@ -159,11 +160,7 @@ def _read_dataset(name: str, data: Path | None) -> Graph:
 
 
 class GraphStore:
-    """Graphs by id, safe to use from several threads; each graph is read once, when it is first needed.
-
-    >>> GraphStore(ServiceSettings()).open("toy:library").graph
-    Graph(12 nodes, 18 edges, undirected)
-    """
+    """Graphs by id, safe to use from several threads; each graph is read once, when it is first needed."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings, self._lock = settings, threading.Lock()

@@ -99,14 +99,6 @@ def test_tied_motives_share_their_users():
     assert [fit.best_for for fit in found.values()] == [Estimate(0.5, 0.5, 0.5)] * 2
 
 
-def test_same_seed_gives_the_same_result():
-    walks = follow_agent(GRAPH, "greedy", "igt", 0.5, walks=30)
-    first, second, other = (hypotheses(GRAPH, walks, motives=["igt", "markov"], seed=seed) for seed in (4, 4, 5))
-    assert first.to_dict() == second.to_dict() != other.to_dict()
-    assert first.to_frame()["motive"].tolist() == list(first)
-    assert len(first.plot().axes) == 2
-
-
 def test_intervals_are_clustered_by_user():
     rng = np.random.default_rng(0)
     sums = 10 * rng.normal(size=(400, 1))  # ten equal choices each

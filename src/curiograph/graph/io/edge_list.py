@@ -59,7 +59,7 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
     try:
         with open(path, "rb") as stream:
             check_text(path, stream.read(8))
-        ends, weights, names, has_header = _read_plain(path, delimiter) or _read_lines(path, delimiter)
+        ends, weights, names, has_header = read_plain(path, delimiter) or read_lines(path, delimiter)
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
     if len(ends) == 0:
@@ -86,7 +86,7 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
         raise FileFormatError(f"{path}: {error}") from None
 
 
-def _read_plain(path: Path, delimiter: str) -> _Edges | None:
+def read_plain(path: Path, delimiter: str) -> _Edges | None:
     """Read a plain file by pyarrow; return None if anything is unusual."""
     import pandas as pd
     import pyarrow as pa
@@ -102,14 +102,13 @@ def _read_plain(path: Path, delimiter: str) -> _Edges | None:
             skipped, has_header = skipped + 1, has_header or is_header
     if delimiter == " " and "\t" in line:
         delimiter = "\t"
+    types = {"f0": pa.string(), "f1": pa.string(), "f2": pa.float64()}
     try:
         table = arrow_csv.read_csv(
             path,
             arrow_csv.ReadOptions(skip_rows=skipped, autogenerate_column_names=True),  # f0, f1, ...
             arrow_csv.ParseOptions(delimiter=delimiter, quote_char=False),
-            arrow_csv.ConvertOptions(
-                column_types={"f0": pa.string(), "f1": pa.string(), "f2": pa.float64()}, null_values=[]
-            ),
+            arrow_csv.ConvertOptions(column_types=types, null_values=[]),
         )
     except pa.ArrowInvalid:
         return None
@@ -128,18 +127,17 @@ def _read_plain(path: Path, delimiter: str) -> _Edges | None:
     return _Edges(codes.reshape(-1, 2), weights, names, has_header)
 
 
-def _read_lines(path: Path, delimiter: str) -> _Edges:
+def read_lines(path: Path, delimiter: str) -> _Edges:
     """Read a file line by line; raise FileFormatError that describes the first bad line."""
     positions: dict[str, int] = {}
     ends: list[int] = []
     weights: list[float] = []
     first, has_header = True, False
-    for number, fields in _split_lines(path, delimiter):
+    for number, fields in split_lines(path, delimiter):
         if first and _is_header(fields):
             first, has_header = False, True
             continue
-        fault = _find_fault(fields, delimiter, bool(weights) if ends else None)
-        if fault:
+        if fault := find_fault(fields, delimiter, bool(weights) if ends else None):
             raise FileFormatError(f"{path}, line {number}: {fault}.")
         weights += [float(field) for field in fields[2:]]
         ends += [positions.setdefault(name, len(positions)) for name in fields[:2]]
@@ -148,7 +146,7 @@ def _read_lines(path: Path, delimiter: str) -> _Edges:
     return _Edges(both, np.asarray(weights) if weights else None, list(positions), has_header)
 
 
-def _split_lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def split_lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of every line that is neither blank nor a comment."""
 
     def decode(number: int, line: bytes) -> str:
@@ -187,7 +185,7 @@ def _is_header(fields: list[str]) -> bool:
     return len(fields) in (2, 3) and bool(_HEADER.fullmatch(" ".join(fields[:2]).lower()))
 
 
-def _find_fault(fields: list[str], delimiter: str, weighted: bool | None) -> str:
+def find_fault(fields: list[str], delimiter: str, weighted: bool | None) -> str:
     """Describe what is wrong with a line, empty if nothing is; `weighted`: whether earlier lines have a weight."""
     if len(fields) not in (2, 3):
         return (
@@ -220,10 +218,8 @@ def write_edge_list(graph: Graph, path: PathLike) -> None:
         forbidden = {"\t": "\t", " ": " \t", ",": ""}[delimiter]
         is_plain = isinstance(label, str | int) and name == name.strip(_BLANKS) and name.isprintable()
         if not name or not is_plain or name.startswith("#") or any(character in forbidden for character in name):
-            raise GraphError(
-                f"the label {quote_value(label)} would not be read back from this edge list; save the graph as "
-                ".safetensors or .json."
-            )
+            fault = f"the label {quote_value(label)} would not be read back from this edge list"
+            raise GraphError(f"{fault}; save the graph as .safetensors or .json.")
         quoted = delimiter == "," and ("," in name or '"' in name)
         names.append('"' + name.replace('"', '""') + '"' if quoted else name)
     if len(set(names)) < len(names):

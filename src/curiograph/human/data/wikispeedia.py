@@ -121,6 +121,5 @@ def _read_rows(path: Path, width: int, problems: list[Problem]) -> Iterator[tupl
         if len(fields) == width:
             yield f"{path.stem}, line {number}", fields
         else:
-            problems.append(
-                ("wrong number of columns", f"{path}, line {number}: has {len(fields)} columns, not {width}")
-            )
+            place = f"{path}, line {number}: has {len(fields)} columns, not {width}"
+            problems.append(("wrong number of columns", place))

@@ -57,32 +57,26 @@ class AgentMotive(Motive):
     """Scores of an agent."""
 
     name: str
-    """Name of the motive in the results."""
     agent: Agent
-    """Agent that scores the candidates."""
     reward: RewardLike = "igt"
-    """Reward for agents that need one."""
 
     def score_candidates(self, choices: ChoiceSet) -> Float64:
         """Return the scores of the agent; the reward of a visit to a visited node is F(S), as S does not change."""
         if choices.returns and isinstance(self.agent, GreedyAgent):
-            return self._score_rewards(choices)
+            explorations = list(choices.iterate_explorations(self.reward))
+            rows = choices.candidates.walks
+            scores = np.concatenate([np.empty(0), *(walks.values for walks in explorations)])[rows]
+            unvisited = [np.empty(0), *(walks.candidate_values for walks in explorations)]
+            scores[~choices.is_visited] = np.concatenate(unvisited)
+            largest = np.maximum.reduceat(np.abs(scores), choices.candidates.offsets[:-1])
+            scale = np.where(largest > 0, largest, 1.0)[rows]
+            return (scores / scale).round(_DIGITS) * scale
         if choices.returns and not isinstance(self.agent, (RandomAgent, MaxDegreeAgent)):
             raise SettingError(
                 f"agent {self.agent.name!r} scores unvisited nodes only; leave it out, or leave out returns."
             )
-        explorations = choices.iterate_explorations(self.reward, with_visited=choices.returns)
-        return np.concatenate([np.empty(0), *(score_candidates(self.agent, walks) for walks in explorations)])
-
-    def _score_rewards(self, choices: ChoiceSet) -> Float64:
-        explorations = list(choices.iterate_explorations(self.reward))
-        rows = choices.candidates.walks
-        scores = np.concatenate([np.empty(0), *(walks.values for walks in explorations)])[rows]
-        unvisited = [np.empty(0), *(walks.candidate_values for walks in explorations)]
-        scores[~choices.is_visited] = np.concatenate(unvisited)
-        largest = np.maximum.reduceat(np.abs(scores), choices.candidates.offsets[:-1])
-        scale = np.where(largest > 0, largest, 1.0)[rows]
-        return (scores / scale).round(_DIGITS) * scale
+        batches = choices.iterate_explorations(self.reward, with_visited=choices.returns)
+        return np.concatenate([np.empty(0), *(score_candidates(self.agent, walks) for walks in batches)])
 
 
 @dataclass(frozen=True)
@@ -97,7 +91,6 @@ class PageRankMotive(Motive):
     alpha: float = 0.85
     """Damping factor."""
     name: str = "pagerank"
-    """Name of the motive in the results."""
 
     def get_task_size(self, graph: Graph) -> int:
         return _TASK_SIZE if graph.num_nodes > MAX_EXACT_NODES else _LARGE_TASK_SIZE
@@ -108,12 +101,12 @@ class PageRankMotive(Motive):
             histories = [np.unique(history) for history in choices.windows.list_histories()]
             scores = PageRankRanker(self.alpha).scores(choices.graph, histories, candidates)
         else:
-            scores = self._sum_visited(choices)
+            scores = self.sum_visited(choices)
         largest = np.maximum.reduceat(scores, candidates.offsets[:-1]) if len(choices) else np.empty(0)
         relative: Float64 = scores / np.maximum(largest, np.finfo(float).tiny)[candidates.walks]
         return relative.round(_DIGITS)
 
-    def _sum_visited(self, choices: ChoiceSet) -> Float64:
+    def sum_visited(self, choices: ChoiceSet) -> Float64:
         """Sum, for each candidate, the expected visits before the first teleport from each visited node."""
         graph, candidates, histories = choices.graph, choices.candidates, choices.windows.histories
         rows, columns = np.nonzero(histories >= 0)
@@ -142,7 +135,6 @@ class MarkovMotive(Motive):
     """
 
     name: str = "markov"
-    """Name of the motive in the results."""
     model: Markov | None = None
     """Counts of steps, or None before `fit`."""
     is_fitted_to_choices: ClassVar[bool] = True

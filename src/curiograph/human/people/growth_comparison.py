@@ -261,10 +261,6 @@ def measure_growth(graph: Graph, visits: Int32) -> dict[str, Float64]:
     """Return `gaps`, `bits` and `conformable` (walks x steps) of walks after every step.
 
     `visits` (walks x steps) holds positions, and -1 after the end of a walk, whose values then stay the same.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> measure_growth(cycle(4), np.array([[0, 1, 2, 3], [0, 1, -1, -1]], np.int32))["gaps"].tolist()
-    [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]]
     """
     batch = GraphBatch.of([graph])
     growth = {quantity: np.empty(visits.shape) for quantity in QUANTITIES}

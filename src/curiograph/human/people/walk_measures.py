@@ -41,12 +41,6 @@ def compute_measures(
 
     The visits of walk i, with returns, are `nodes[offsets[i]:offsets[i + 1]]`, at least one. `weighted` is the same
     graph with weights, maybe directed; without it, measures of the group `meaning` are left out.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> visits, measures = np.array([0, 1, 2, 3, 2], np.int32), ["nodes", "edges", "beta1", "revisits"]
-    >>> found = compute_measures(cycle(4), visits, np.array([0, 5]), measures)
-    >>> {name: values.tolist() for name, values in found.items()}
-    {'nodes': [4], 'edges': [4], 'beta1': [1], 'revisits': [1]}
     """
     wanted = set(measures)
     walks = freeze_array(nodes), freeze_array(offsets)
@@ -154,14 +148,10 @@ def measure_similarity(
 def _compute_pairs(similarity: PairSimilarity, first: NDArray[Any], second: NDArray[Any]) -> Float64:
     """Return the similarities of pairs of nodes; raise SettingError unless they are one number, at most 1, for each."""
     values = np.asarray(similarity.compute_pairs(first, second), np.float64)
-    if values.shape != first.shape or np.isnan(values).any():
+    if values.shape != first.shape or np.isnan(values).any() or values.max(initial=0) > _MAX_SIMILARITY:
         raise SettingError(
             f"similarity.compute_pairs returned an array of shape {values.shape} for {len(first):,} pairs, with "
-            f"{np.count_nonzero(np.isnan(values)):,} NaN; return one similarity for each pair."
-        )
-    if len(values) and values.max() > _MAX_SIMILARITY:
-        raise SettingError(
-            f"similarity.compute_pairs returned {values.max():g}; similarities are at most 1, so divide them by the "
-            "largest one."
+            f"{np.count_nonzero(np.isnan(values)):,} NaN and a largest value of {np.nanmax(values, initial=0):g}; "
+            "return one similarity of at most 1 for each pair."
         )
     return np.minimum(values, 1.0)

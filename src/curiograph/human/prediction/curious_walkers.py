@@ -58,7 +58,7 @@ def simulate_walkers(
     tasks = [starts[first : first + _STARTS_PER_TASK] for first in range(0, len(starts), _STARTS_PER_TASK)]
     agent, settings = as_agent(agent), (reward, check_p_g(p_g), steps, count, seed)
     results = engine.map(
-        _simulate_starts,
+        simulate_starts,
         (graph, agent, *settings),
         tasks,
         name=f"walkers-{agent.name}-{reward}",
@@ -82,20 +82,14 @@ def simulate_walkers(
 
 
 def score_visits(visits: Sequence[Any], histories: Int32, candidates: Candidates) -> Float32:
-    """Return steps x candidates: the mean probability over the nodes of each candidate's history.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> visits = simulate_walkers(cycle(4), "random", "igt", [0], steps=2)
-    >>> score_visits(visits, np.array([[0]]), Candidates(np.array([0, 2]), np.array([1, 2]))).tolist()
-    [[0.5, 0.0], [0.0, 1.0]]
-    """
+    """Return steps x candidates: the mean probability over the nodes of each candidate's history."""
     count, width = histories.shape
     entries = (np.full(histories.size, 1 / width), histories.ravel(), np.arange(count + 1) * width)
     visited = scipy.sparse.csr_array(entries, shape=(count, visits[0].shape[0]))
     return np.stack([gather_product(visited, table, candidates).astype(np.float32) for table in visits])
 
 
-def _simulate_starts(shared: tuple[Any, ...], starts: Int64) -> Mapping[str, Any]:
+def simulate_starts(shared: tuple[Any, ...], starts: Int64) -> Mapping[str, Any]:
     """Task function: probabilities from some starts, flat.
 
     Those of start i after step k are at `bounds[i * steps + k]:bounds[i * steps + k + 1]`.

@@ -142,12 +142,15 @@ def predict(
     if graph is not None:
         data = replace(data, graph=graph)
     study = make_study(data, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
-    check_splits(study, effort.splits)
-
-    def report(message: str, share: float | None = None) -> None:
-        progress(f"{study.name}: {message}", share)
-
-    training, scoring, *fitting = split_progress(report, [walkers == "trained", 1, 0.5, 0.5])
+    for among, choices in study.choices.items():
+        for number in range(effort.splits):
+            is_test = study.split(number, choices.windows.users)
+            if is_test.all() or not is_test.any():
+                raise SettingError(
+                    f"{study.name}: split {number} has all {len(choices)} choices ({among}) in one group of users; "
+                    "give walks of more users."
+                )
+    training, scoring, *fitting = split_progress(progress, [walkers == "trained", 1, 0.5, 0.5])
     agents = find_agents(study.graph, walkers, effort.train_steps, seed, engine, training)
     scored = score_components(study, agents, effort, engine, scoring)
     outcomes: dict[str, Outcome] = {
@@ -157,18 +160,6 @@ def predict(
     facts = {"study": study.summarize(), "recipe": asdict(study.recipe), "effort": asdict(effort), "seed": seed}
     names = {reward: agent.name for reward, agent in agents.items()}
     return Prediction(study.name, facts, outcomes, names, study.skipped)
-
-
-def check_splits(study: Study, splits: int) -> None:
-    """Raise SettingError if a split has no choice of training users, or none of test users."""
-    for among, choices in study.choices.items():
-        for number in range(splits):
-            is_test = study.split(number, choices.windows.users)
-            if is_test.all() or not is_test.any():
-                raise SettingError(
-                    f"{study.name}: split {number} has all {len(choices)} choices ({among}) in one group of users; "
-                    "give walks of more users."
-                )
 
 
 def find_agents(
@@ -255,9 +246,9 @@ def fit_splits(
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
 ) -> Outcome:
-    """Fit all methods to the training users of every split, and collect the ranks of test users.
+    """Fit all methods to the training users of every split, and rank the choices of test users.
 
-    `among` names the choices; `key` holds values on which the scores depend besides study and effort.
+    `key` holds values on which the scores depend besides study and effort.
     """
     windows, splits = components.choices.windows, range(effort.splits)
     masks = [study.split(number, windows.users) for number in splits]

@@ -69,22 +69,14 @@ CORE_RECIPES = {
 
 
 def get_recipe(name: str, keep: Keep = "knn") -> Recipe:
-    """Return the recipe of a dataset with a graph of some kind, as for `cooccurrence_graph`.
-
-    >>> get_recipe("books").item_users, get_recipe("books", "highest").item_users
-    (5, 25)
-    """
+    """Return the recipe of a dataset with a graph of some kind, as for `cooccurrence_graph`."""
     recipes = RECIPES if keep == "knn" else CORE_RECIPES
     return replace(recipes.get(name, Recipe()), keep=check_choice("keep", keep, get_args(Keep)))
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Three disjoint groups of users: graph users, training users and test users.
-
-    The graph users are fixed. Each split divides the other users into training users, to whose choices the methods are
-    fitted, and test users.
-    """
+    """Graph users, who are fixed, and other users, whom each split divides into training users and test users."""
 
     name: str
     """Name of the dataset."""

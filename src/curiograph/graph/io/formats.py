@@ -1,18 +1,18 @@
-"""Read a graph from a file of any supported format."""
+"""Read and write graphs; the file extension determines the format."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from curiograph.errors import FileFormatError
+from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, as_path, check_file
-from curiograph.graph.graph import Graph, as_flag
-from curiograph.graph.io.edge_list import DELIMITERS, read_edge_list
-from curiograph.graph.io.graph_file import read_graph_file
+from curiograph.graph.graph import Graph, as_flag, as_graph
+from curiograph.graph.io.edge_list import DELIMITERS, read_edge_list, write_edge_list
+from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
 from curiograph.graph.io.matlab import read_matlab
-from curiograph.graph.io.networkx_formats import read_gexf, read_gml, read_graphml
-from curiograph.graph.io.node_link import read_node_link
+from curiograph.graph.io.networkx_formats import read_gexf, read_gml, read_graphml, write_gml, write_graphml
+from curiograph.graph.io.node_link import read_node_link, write_node_link
 
 _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     **dict.fromkeys(DELIMITERS, read_edge_list),
@@ -22,6 +22,13 @@ _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     ".mat": read_matlab,
     ".json": read_node_link,
     ".safetensors": read_graph_file,
+}
+_WRITERS: dict[str, Callable[[Graph, PathLike], None]] = {
+    ".safetensors": write_graph_file,
+    ".json": write_node_link,
+    ".graphml": write_graphml,
+    ".gml": write_gml,
+    **dict.fromkeys(DELIMITERS, write_edge_list),
 }
 EXTENSIONS = tuple(_READERS)
 """File extensions that `read_graph` supports."""
@@ -78,8 +85,43 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     graph = reader(path, directed)
     if directed is not None and graph.directed != directed:
         stated = "directed" if graph.directed else "undirected"
-        raise FileFormatError(
-            f"{path}: the graph in the file is {stated}, but directed={directed} was given; omit directed to read the "
-            "graph as it is."
-        )
+        raise FileFormatError(f"{path}: the graph in the file is {stated}, but directed={directed} was given; omit it.")
     return graph
+
+
+def write_graph(graph: Graph, path: PathLike) -> None:
+    """Write a graph to a file atomically; the file extension determines the format.
+
+    Parameters
+    ----------
+    graph : Graph
+        Graph to write.
+    path : str or path
+        The file to write. Its extension determines which labels are kept:
+
+        - `.safetensors`: text, numbers, True, False, None and tuples of them; `read_graph` opens it as a memory map;
+        - `.json`: the same, except None and infinite numbers;
+        - `.graphml`, `.gml`: text; integers are read back as text;
+        - edge lists (`.tsv`, `.csv`, `.txt`, `.edges`, `.edgelist`): integers if all labels are integers, otherwise
+          text. Neither the order of the nodes nor the direction is stored: read a directed graph with
+          `read_graph(path, directed=True)`. A node without edges raises GraphError.
+
+    Raises
+    ------
+    GraphError
+        If the format cannot store a label, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_graph(Graph.from_edges([("a", "b")]), folder + "/g.csv")
+    ...     open(folder + "/g.csv").read()
+    'source,target\\na,b\\n'
+    """
+    graph, path = as_graph(graph), as_path(path)
+    writer = _WRITERS.get(path.suffix.lower())
+    if writer is None:
+        known = ", ".join(_WRITERS)
+        raise GraphError(f"cannot write {path}: the extension {path.suffix!r} is not known; use one of {known}.")
+    writer(graph, path)

@@ -32,22 +32,8 @@ def generate_curriculum(train: int = 400, val: int = 40, *, max_nodes: int = 100
     A fifth of the graphs are the paper's families, of 50 nodes. The others have 20 to `max_nodes` nodes (log-uniform;
     Kleinberg's grids at most 484), of which the largest component is kept, at least 12 nodes.
 
-    Parameters
-    ----------
-    train, val : int
-        Number of graphs of each part.
-    max_nodes : int
-        Maximum number of nodes.
-    seed : int
-        The same seed gives the same graphs; graph i of a part is the same for any number of graphs.
+    Graph i of a part is the same for any number of graphs.
 
-    Returns
-    -------
-    Split
-        The graphs, as the lists `train` and `val`; `test` is empty.
-
-    Examples
-    --------
     >>> len(generate_curriculum(train=3, val=1, max_nodes=60, seed=0).train)
     3
     """
