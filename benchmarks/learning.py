@@ -40,7 +40,7 @@ def time_training(seed: int, quick: bool) -> Iterator[Row]:
     for reward, (published, target) in PUBLISHED.items():
         times = []
         for family in ("ba",) if quick else FAMILIES:
-            graphs = cg.generate_split(family, train=100, val=0, test=0, seed=seed).train
+            graphs = cg.generate_split(family, train=10 if quick else 100, val=0, test=0, seed=seed).train
             with use_one_torch_thread(), limit_blas_threads():
                 learner = PaperDqnLearner(settings, graphs, cg.as_reward(reward), seed)
                 learner.epsilon_first = 0.1

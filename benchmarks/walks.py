@@ -134,7 +134,7 @@ def time_episodes(seed: int, quick: bool) -> Iterator[Row]:
 
 def time_environments(seed: int, quick: bool) -> Iterator[Row]:
     """Time steps of 256 environments with legal actions, igt, 50 nodes, walks of 10; resets included."""
-    graph, calls = cg.generate("rg", seed=seed), 3 if quick else 50
+    graph, calls = cg.generate("rg", seed=seed), 2 if quick else 50
     for observation in ("walk", "subgraph"):
         kwargs: dict[str, Any] = {"graph": graph, "reward": "igt", "steps": 10, "observation": observation}
         native = ExplorationVectorEnv(NUM_ENVS, **kwargs)
