@@ -80,7 +80,21 @@ def test_explore(run, here):
 
 
 def test_evaluate_resumes_from_its_run_folder(run, here):
-    line = "evaluate --family er --graphs 2 --nodes 20 --agent random --episodes 5 --run kept".split()
+    line = [
+        "evaluate",
+        "--family",
+        "er",
+        "--graphs",
+        "2",
+        "--nodes",
+        "20",
+        "--agent",
+        "random",
+        "--episodes",
+        "5",
+        "--run",
+        "kept",
+    ]
     first = run(*line, "--json").document
     files = {path: path.stat().st_mtime_ns for path in here.glob("kept/*/*")}
     assert files
