@@ -220,7 +220,9 @@ def cut_walks(walks: Trajectories, nodes: int) -> Trajectories:
     long, first = np.unique(walk, return_index=True)
     kept = np.zeros(len(walks.nodes), bool)
     kept[concatenate_ranges(begins[first], (ends - begins)[first])] = True
-    return walks.select_visits(freeze_array(kept))[long]
+    short = len(walks) - len(long)
+    reasons = {f"walks of fewer than {nodes} nodes": short} if short else {}
+    return walks.select_visits(freeze_array(kept))[long].add_skipped(Skipped(short, reasons=reasons))
 
 
 def number_people(users: Sequence[Hashable]) -> tuple[list[Hashable], Int64]:
