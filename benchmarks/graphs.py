@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.formats import read_graph
 from curiograph.graph.labels import RangeLabels
 
 

@@ -51,7 +51,7 @@ def run(args: Namespace, progress: Progress) -> tuple[dict[str, Any], dict[str, 
         for nodes in sorted({args.small, min(MILLION, args.nodes), args.nodes}):
             progress(f"decisions and recommendations on {nodes:,} nodes")
             path = Path(folder) / f"{nodes}.safetensors"
-            create_ring(nodes, 20, args.seed).save(path)
+            cg.write_graph(create_ring(nodes, 20, args.seed), path)
             seconds, graph = time_processor(partial(cg.read_graph, path))
             rows.append(_row(f"open {nodes:,} nodes, {graph.num_edges:,} edges", f"{seconds:.2f} s"))
             costs = measure_costs(graph, args.seed)

@@ -20,7 +20,7 @@ from curiograph.exploration.gym_env import ExplorationEnv
 from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES
-from curiograph.human.people.null_models import latticize_graph
+from curiograph.human.people.null_models import NULL_MODELS
 from curiograph.rewards.cct import FlexibilityTracker
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
@@ -102,7 +102,8 @@ def time_flexibility(seed: int, quick: bool) -> Iterator[Row]:
         tracker = FlexibilityTracker(walks.stack, walks.nodes, walks.lengths)
         (seconds,) = time_medians(partial(tracker.candidate_values, found.offsets, found.nodes))
         yield allow("cct of a candidate", f"{size} nodes visited, {where}", seconds / len(found.nodes), 1e-6)
-    (seconds,) = time_medians(partial(latticize_graph, graph, np.empty((0, 1), np.int32), 0), repeats=1 if quick else 3)
+    latticize = partial(NULL_MODELS["latticized"], graph, np.empty((0, 1), np.int32), 0)
+    (seconds,) = time_medians(latticize, repeats=1 if quick else 3)
     yield Row("latticize a graph", f"{graph.skeleton.num_edges:,} edges, {where}", seconds)
 
 
