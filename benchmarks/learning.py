@@ -33,8 +33,8 @@ def time_training(seed: int, quick: bool) -> Iterator[Row]:
     if not find_spec("torch"):
         return
     from curiograph.training.dqn import PaperDqnLearner
-    from curiograph.training.settings import make_settings
     from curiograph.training.trainer import use_one_torch_thread
+    from curiograph.training.training_settings import make_settings
 
     settings = make_settings("gnn", "paper", {"warmup": 20})
     for reward, (published, target) in PUBLISHED.items():

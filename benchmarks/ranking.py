@@ -25,6 +25,8 @@ from benchmarks.graphs import (
 from benchmarks.rows import Row, allow, time_call, time_medians
 from curiograph.agents.layers import limit_blas_threads
 from curiograph.arrays import Float64
+from curiograph.centrality.rank_transition import rank_transition
+from curiograph.exploration.mdp import begin
 from curiograph.parallel.engine import IN_PROCESS
 from curiograph.progress import no_progress
 from curiograph.recommendation.parts_file import prepare_parts
@@ -212,10 +214,10 @@ def _estimate_plain_seconds(graph: cg.Graph, name: str, history: list[Any], eta:
 
 def _simulate_walker(graph: cg.Graph, agent: Any, starts: Any, rng: np.random.Generator) -> Float64:
     """Count the visits of a walker to each node until it teleports, from the definition, one candidate at a time."""
-    walk, one = cg.begin([graph], [[int(rng.choice(starts))]], "igt", steps=500), np.array([0, 1])
+    walk, one = begin([graph], [[int(rng.choice(starts))]], "igt", steps=500), np.array([0, 1])
     while rng.random() < ALPHA and len(walk.candidates.nodes):
         nodes = walk.candidates.nodes
         values = [agent.values(walk.stack, walk.nodes, walk.lengths, one, nodes[c : c + 1]) for c in range(len(nodes))]
-        chances = cg.rank_transition(np.concatenate(values).astype(np.float64), P_G)
+        chances = rank_transition(np.concatenate(values).astype(np.float64), P_G)
         walk = walk.step(np.array([rng.choice(len(nodes), p=chances / chances.sum())]))
     return np.bincount(walk.nodes[0, : walk.lengths[0]], minlength=graph.num_nodes).astype(np.float64)

@@ -20,9 +20,9 @@ import pandas as pd
 import curiograph as cg
 from benchmarks.graphs import create_ring, draw_histories
 from benchmarks.rows import measure_memory, run_command, time_call
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.evaluate import draw_starts
-from curiograph.agents.registry import as_agent
-from curiograph.exploration.mdp import list_starts
+from curiograph.exploration.mdp import begin, list_starts
 from curiograph.progress import Progress
 from curiograph.warmup import warm_up
 
@@ -130,7 +130,7 @@ def measure_costs(graph: cg.Graph, seed: int, repeats: int = 15) -> dict[str, di
 def draw_walks(graph: cg.Graph, walks: int, nodes: int, seed: int) -> list[list[int]]:
     """Draw random walks without returns."""
     starts = draw_starts(list_starts(graph, "frontier"), walks, seed)
-    ended = as_agent("random").run(cg.begin([graph], [starts], "igt", nodes, seed=seed))
+    ended = as_agent("random").run(begin([graph], [starts], "igt", nodes, seed=seed))
     return [row[:length].tolist() for row, length in zip(ended.nodes, ended.lengths, strict=True)]
 
 

@@ -18,6 +18,7 @@ from curiograph.agents.heuristics import RandomAgent
 from curiograph.arrays import Float64, Int32
 from curiograph.exploration.gym_env import ExplorationEnv
 from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
+from curiograph.exploration.mdp import begin
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES
 from curiograph.human.people.null_models import NULL_MODELS
@@ -95,7 +96,7 @@ def time_flexibility(seed: int, quick: bool) -> Iterator[Row]:
         where = "a random graph like Wikispeedia"
     starts = np.random.default_rng(seed).choice(np.flatnonzero(graph.degrees > 0), 100)
     for size in (10,) if quick else (10, 50, 200):
-        walks, agent = cg.begin([graph], [starts], "cct", size + 1, seed=seed), RandomAgent()
+        walks, agent = begin([graph], [starts], "cct", size + 1, seed=seed), RandomAgent()
         for _ in range(size - 1):
             walks = walks.step(walks.best(agent.scores(walks)))
         found = walks.candidates
@@ -167,7 +168,7 @@ def _replay_actions(envs: VectorEnv[Any, Any, Any], seed: int, actions: list[Any
 def _draw_state(graph: cg.Graph, size: int, seed: int) -> tuple[Int32, Int32]:
     """Draw a random walk of `size` nodes that has candidates; return the walk and its candidates."""
     start = np.flatnonzero(graph.degrees > 0)[seed % graph.num_nodes]
-    walk, agent = cg.begin([graph], [[int(start)]], "igt", size + 1, seed=seed), RandomAgent()
+    walk, agent = begin([graph], [[int(start)]], "igt", size + 1, seed=seed), RandomAgent()
     for _ in range(size - 1):
         walk = walk.step(walk.best(agent.scores(walk)))
     return walk.nodes[0, :size], walk.candidates.nodes

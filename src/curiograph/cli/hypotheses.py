@@ -38,6 +38,8 @@ def hypotheses(
     people = place_walks(g, columns.read(log))
     growth = None
     with show_progress(output.quiet) as progress:
+        if null:
+            growth = cg.human.compare_growth(g, people, nulls=null, seed=output.seed, engine=engine, progress=progress)
         found = cg.human.hypotheses(
             g,
             people,
@@ -48,8 +50,6 @@ def hypotheses(
             engine=engine,
             progress=progress,
         )
-        if null:
-            growth = cg.human.compare_growth(g, people, nulls=null, seed=output.seed, engine=engine, progress=progress)
     left_out = ", ".join(f"{reason}: {count:,}" for reason, count in found.left_out.items() if count)
     if left_out:
         print_remark(f"steps left out because they are not choices between candidates: {left_out}", output.quiet)

@@ -68,7 +68,9 @@ def recommend(
         tops = recommender.recommend([list(walk) for walk in people], k, unknown="skip", **settings)
         who = [{"user": people.user(number), "session": people.session(number)} for number in range(len(people))]
         users = [{**names, **top.to_dict()} for names, top in zip(who, tops, strict=True)]
-        rows = [{**names, **row} for names, top in zip(who, tops, strict=True) for row in top.to_frame().to_dict("records")]
+        rows = [
+            {**names, **row} for names, top in zip(who, tops, strict=True) for row in top.to_frame().to_dict("records")
+        ]
         emit(output, {"users": users, "skipped": people.on(g).skipped}, rows)
 
 
