@@ -107,17 +107,8 @@ def create_uploads(size: int) -> Iterator[tuple[str, str, bytes]]:
         ("JSON links", "a.json", b'{"nodes": [], "links": [' + b"{}," * (size // 3 - 20) + b"{}]}"),
         ("JSON nodes", "a.json", b'{"links": [], "nodes": [' + b'{"id":1},' * (size // 9 - 20) + b'{"id":2}]}'),
         ("JSON numbers", "a.json", b"[" + b"9" * (size - 2) + b"]"),
-        ("a header that never ends", "a.safetensors", b"\xff" * size),
-        ("a header of open lists", "a.safetensors", (size - 8).to_bytes(8, "little") + b"[" * (size - 8)),
-        ("an array larger than the file", "a.safetensors", _create_tensors(2**60)),
-        ("an array of zeros", "a.safetensors", _create_tensors(size - 200) + bytes(size - 200)),
+        ("own file", "a.safetensors", (size - 8).to_bytes(8, "little") + b"[" * (size - 8)),
         ("no extension", "a", b"a,b\n"),
         ("unknown extension", "a.exe", b"a,b\n"),
         ("two extensions", "a.csv.gz", b"\x1f\x8b" * (size // 2)),
     )
-
-
-def _create_tensors(size: int) -> bytes:
-    """Create the start of a .safetensors file with one array of `size` bytes."""
-    header = json.dumps({"indptr": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}}).encode()
-    return len(header).to_bytes(8, "little") + header

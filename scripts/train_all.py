@@ -11,6 +11,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from curriculum import generate_curriculum
+
 import curiograph as cg
 from curiograph.graph.generators import FAMILIES
 
@@ -42,7 +44,7 @@ def train_agent(name: str, reward: str, family: str, seed: int, settings: Any, r
     """Train an agent, or resume its training, and save it in `out` with its returns on test graphs."""
     if family == "all":
         count = 800 if reward == "igt" else 400
-        sets = cg.generate_curriculum(count, count // 10, max_nodes=1000, seed=seed)
+        sets = generate_curriculum(count, count // 10, max_nodes=1000, seed=seed)
     else:
         sets = cg.generate_split(family, nodes=50, train=100, val=10, test=0, seed=seed)
     folder, file = runs / (f"{name}-seed{seed}" if seed else name), out / f"{name}.safetensors"
