@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from curiograph.graph.io.read import read_graph
 from numpy.typing import NDArray
 
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
 from curiograph.graph.labels import RangeLabels
 
 

@@ -33,14 +33,14 @@ def time_training(seed: int, quick: bool) -> Iterator[Row]:
     if not find_spec("torch"):
         return
     from curiograph.training.dqn import PaperDqnLearner
-    from curiograph.training.settings import make_settings
     from curiograph.training.trainer import use_one_torch_thread
+    from curiograph.training.training_settings import make_settings
 
     settings = make_settings("gnn", "paper", {"warmup": 20})
     for reward, (published, target) in PUBLISHED.items():
         times = []
         for family in ("ba",) if quick else FAMILIES:
-            graphs = cg.generate_split(family, train=100, val=0, test=0, seed=seed).train
+            graphs = cg.generate_split(family, train=10 if quick else 100, val=0, test=0, seed=seed).train
             with use_one_torch_thread(), limit_blas_threads():
                 learner = PaperDqnLearner(settings, graphs, cg.as_reward(reward), seed)
                 learner.epsilon_first = 0.1

@@ -76,9 +76,9 @@ def run(args: Namespace, progress: Progress) -> tuple[dict[str, Any], dict[str, 
     loads: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         file, parts = Path(folder) / "load.safetensors", Path(folder) / "parts.safetensors"
-        graph.save(file)
+        cg.write_graph(graph, file)
         recommender = cg.Recommender(graph)
-        recommender.prepare(pagerank=False, progress=progress)
+        recommender.prepare(progress=progress)
         recommender.save(parts)
         server = partial(run_server, "--graph", f"load={file}", "--parts", f"load={parts}")
         for candidates, reasons in CASES:

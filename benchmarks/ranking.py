@@ -25,6 +25,8 @@ from benchmarks.graphs import (
 from benchmarks.rows import Row, allow, time_call, time_medians
 from curiograph.agents.layers import limit_blas_threads
 from curiograph.arrays import Float64
+from curiograph.centrality.rank_transition import rank_transition
+from curiograph.exploration.mdp import begin
 
 TOLERANCE = 1e-10
 AGENTS, ALPHA, P_G, ERROR, TOP = ("igt-er", "cpt-er"), 0.85, 0.5, 0.05, 20
@@ -169,10 +171,10 @@ def time_catalogs(seed: int, quick: bool) -> Iterator[Row]:
 
 
 def _time_prepared_node(graph: cg.Graph, engine: Any) -> float:
-    """Return the seconds per node to prepare all nodes for the mixture, without PageRank."""
+    """Return the seconds per node to prepare all nodes for the mixture."""
     recommender = cg.Recommender(graph)
     recommender.prepare(graph.labels[:1])  # compute features, load kernels
-    return time_call(partial(recommender.prepare, pagerank=False, engine=engine)) / graph.num_nodes
+    return time_call(partial(recommender.prepare, engine=engine)) / graph.num_nodes
 
 
 def _create_graphs(seed: int, quick: bool) -> dict[str, cg.Graph]:
@@ -207,10 +209,10 @@ def _estimate_plain_seconds(graph: cg.Graph, name: str, history: list[Any], eta:
 
 def _simulate_walker(graph: cg.Graph, agent: Any, starts: Any, rng: np.random.Generator) -> Float64:
     """Count the visits of a walker to each node until it teleports, from the definition, one candidate at a time."""
-    walk, one = cg.begin([graph], [[int(rng.choice(starts))]], "igt", steps=500), np.array([0, 1])
+    walk, one = begin([graph], [[int(rng.choice(starts))]], "igt", steps=500), np.array([0, 1])
     while rng.random() < ALPHA and len(walk.candidates.nodes):
         nodes = walk.candidates.nodes
         values = [agent.values(walk.stack, walk.nodes, walk.lengths, one, nodes[c : c + 1]) for c in range(len(nodes))]
-        chances = cg.rank_transition(np.concatenate(values).astype(np.float64), P_G)
+        chances = rank_transition(np.concatenate(values).astype(np.float64), P_G)
         walk = walk.step(np.array([rng.choice(len(nodes), p=chances / chances.sum())]))
     return np.bincount(walk.nodes[0, : walk.lengths[0]], minlength=graph.num_nodes).astype(np.float64)

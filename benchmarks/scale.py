@@ -20,9 +20,9 @@ import pandas as pd
 import curiograph as cg
 from benchmarks.graphs import create_ring, draw_histories
 from benchmarks.rows import measure_memory, run_command, time_call
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.evaluate import draw_starts
-from curiograph.agents.registry import as_agent
-from curiograph.exploration.mdp import list_starts
+from curiograph.exploration.mdp import begin, list_starts
 from curiograph.progress import Progress
 from curiograph.warmup import warm_up
 
@@ -51,7 +51,7 @@ def run(args: Namespace, progress: Progress) -> tuple[dict[str, Any], dict[str, 
         for nodes in sorted({args.small, min(MILLION, args.nodes), args.nodes}):
             progress(f"decisions and recommendations on {nodes:,} nodes")
             path = Path(folder) / f"{nodes}.safetensors"
-            create_ring(nodes, 20, args.seed).save(path)
+            cg.write_graph(create_ring(nodes, 20, args.seed), path)
             seconds, graph = time_processor(partial(cg.read_graph, path))
             rows.append(_row(f"open {nodes:,} nodes, {graph.num_edges:,} edges", f"{seconds:.2f} s"))
             costs = measure_costs(graph, args.seed)
@@ -130,7 +130,7 @@ def measure_costs(graph: cg.Graph, seed: int, repeats: int = 15) -> dict[str, di
 def draw_walks(graph: cg.Graph, walks: int, nodes: int, seed: int) -> list[list[int]]:
     """Draw random walks without returns."""
     starts = draw_starts(list_starts(graph, "frontier"), walks, seed)
-    ended = as_agent("random").run(cg.begin([graph], [starts], "igt", nodes, seed=seed))
+    ended = as_agent("random").run(begin([graph], [starts], "igt", nodes, seed=seed))
     return [row[:length].tolist() for row, length in zip(ended.nodes, ended.lengths, strict=True)]
 
 

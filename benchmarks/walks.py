@@ -18,9 +18,10 @@ from curiograph.agents.heuristics import RandomAgent
 from curiograph.arrays import Float64, Int32
 from curiograph.exploration.gym_env import ExplorationEnv
 from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
+from curiograph.exploration.mdp import begin
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES
-from curiograph.human.people.null_models import latticize_graph
+from curiograph.human.people.null_models import NULL_MODELS
 from curiograph.rewards.cct import FlexibilityTracker
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
@@ -95,14 +96,16 @@ def time_flexibility(seed: int, quick: bool) -> Iterator[Row]:
         where = "a random graph like Wikispeedia"
     starts = np.random.default_rng(seed).choice(np.flatnonzero(graph.degrees > 0), 100)
     for size in (10,) if quick else (10, 50, 200):
-        walks, agent = cg.begin([graph], [starts], "cct", size + 1, seed=seed), RandomAgent()
+        walks, agent = begin([graph], [starts], "cct", size + 1, seed=seed), RandomAgent()
         for _ in range(size - 1):
             walks = walks.step(walks.best(agent.scores(walks)))
         found = walks.candidates
         tracker = FlexibilityTracker(walks.stack, walks.nodes, walks.lengths)
         (seconds,) = time_medians(partial(tracker.candidate_values, found.offsets, found.nodes))
         yield allow("cct of a candidate", f"{size} nodes visited, {where}", seconds / len(found.nodes), 1e-6)
-    (seconds,) = time_medians(partial(latticize_graph, graph, np.empty((0, 1), np.int32), 0), repeats=1 if quick else 3)
+    (seconds,) = time_medians(
+        partial(NULL_MODELS["latticized"], graph, np.empty((0, 1), np.int32), 0), repeats=1 if quick else 3
+    )
     yield Row("latticize a graph", f"{graph.skeleton.num_edges:,} edges, {where}", seconds)
 
 
@@ -131,7 +134,7 @@ def time_episodes(seed: int, quick: bool) -> Iterator[Row]:
 
 def time_environments(seed: int, quick: bool) -> Iterator[Row]:
     """Time steps of 256 environments with legal actions, igt, 50 nodes, walks of 10; resets included."""
-    graph, calls = cg.generate("rg", seed=seed), 3 if quick else 50
+    graph, calls = cg.generate("rg", seed=seed), 2 if quick else 50
     for observation in ("walk", "subgraph"):
         kwargs: dict[str, Any] = {"graph": graph, "reward": "igt", "steps": 10, "observation": observation}
         native = ExplorationVectorEnv(NUM_ENVS, **kwargs)
@@ -166,7 +169,7 @@ def _replay_actions(envs: VectorEnv[Any, Any, Any], seed: int, actions: list[Any
 def _draw_state(graph: cg.Graph, size: int, seed: int) -> tuple[Int32, Int32]:
     """Draw a random walk of `size` nodes that has candidates; return the walk and its candidates."""
     start = np.flatnonzero(graph.degrees > 0)[seed % graph.num_nodes]
-    walk, agent = cg.begin([graph], [[int(start)]], "igt", size + 1, seed=seed), RandomAgent()
+    walk, agent = begin([graph], [[int(start)]], "igt", size + 1, seed=seed), RandomAgent()
     for _ in range(size - 1):
         walk = walk.step(walk.best(agent.scores(walk)))
     return walk.nodes[0, :size], walk.candidates.nodes

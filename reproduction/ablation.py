@@ -14,10 +14,10 @@ import pandas as pd
 from curiograph.agents.evaluate import evaluate
 from curiograph.agents.layers import limit_blas_threads
 from curiograph.graph.generators import generate_split
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward_names import as_reward
 from curiograph.training.dqn import DqnLearner, PaperDqnLearner
-from curiograph.training.settings import make_settings
 from curiograph.training.trainer import use_one_torch_thread
+from curiograph.training.training_settings import make_settings
 from reproduction.report import Report, Setup, number
 
 CELLS = (("igt", "ba"), ("cpt", "ws"))

@@ -34,7 +34,7 @@ def _draw_examples(dataset: Dataset, settings: dict[str, Any], count: int) -> li
     drawn = np.random.default_rng(study.seed).choice(tested, min(count, len(tested)), replace=False)
     mixtures = {name: Mixture(**outcome.fits[name][0]) for name in METHODS}
     scores = {name: scored.score_mixture(mixture) for name, mixture in mixtures.items()}
-    percentiles = {name: scored.rank_choices(mixture).percentile for name, mixture in mixtures.items()}
+    percentiles = {name: scored.choices.rank(values).percentile for name, values in scores.items()}
     titles = [str(name).replace("_", " ") for name in study.graph.names]
     examples = []
     for window in np.sort(drawn).tolist():

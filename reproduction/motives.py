@@ -29,7 +29,7 @@ def compute(setup: Setup, games: int | None = None, motives: tuple[str, ...] = t
         "choices": weights.choices,
         "users": len(weights.users),
         "ranked": {name: asdict(fit.gain) for name, fit in found.items()},
-        "weights": {name: asdict(weight) for name, weight in weights.motives.items()},
+        "weights": {name: asdict(weight) for name, weight in weights.items()},
         "people": weights.people[stored].round(4),
         "answer": weights.answer,
     }

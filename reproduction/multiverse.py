@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from curiograph.agents.registry import as_agent
+from curiograph.agents.agent_names import as_agent
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS
 from curiograph.human.prediction.study import get_recipe

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from curiograph.agents.base import Agent
+from curiograph.agents.agent import Agent
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.evaluate import draw_starts
-from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64
 from curiograph.exploration.mdp import Exploration, begin, list_starts
 from curiograph.graph.graph import Graph

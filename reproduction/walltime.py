@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.peers import compute_slow_compressibility, find_gap_peers
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import RandomAgent
-from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64, Int32
 from curiograph.exploration.mdp import Exploration, begin
 from curiograph.plotting import create_figure
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward_names import as_reward
 from reproduction.comparison import REWARDS, TITLES, generate_tests
 from reproduction.plots import plot_lines
 from reproduction.report import Report, Setup

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.registry import as_agent
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.suite import SUITE_FILE, begin_task, cluster_returns, hash_task
 from curiograph.files import open_atomic
 

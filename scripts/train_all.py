@@ -11,8 +11,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from curriculum import generate_curriculum
-
 import curiograph as cg
 from curiograph.graph.generators import FAMILIES
 

@@ -77,7 +77,7 @@ def test_import_rules() -> None:
 def test_kernels_compile_without_a_writable_cache(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    code = "from curiograph import kernels; print(kernels.csr.get_map_size(5))"
+    code = "from curiograph import kernels; print(kernels.adjacency.get_map_size(5))"
     environment = {"NUMBA_CACHE_DIR": str(blocked / "cache"), "PATH": ""}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.strip() == "16"

@@ -1,37 +1,25 @@
 """Public names: `__init__.py` imports each when it is first used."""
 
+from . import errors as errors
 from . import human as human
-from .agents.base import Agent as Agent
+from .agents.agent import Agent as Agent
+from .agents.agent_names import check_agent as check_agent
 from .agents.evaluate import evaluate as evaluate
-from .agents.explore import Walk as Walk
 from .agents.explore import explore as explore
 from .agents.pretrained import load_agent as load_agent
 from .agents.pretrained import save_agent as save_agent
 from .agents.pretrained import shipped_agents as shipped_agents
-from .agents.registry import check_agent as check_agent
 from .agents.suite import suite as suite
 from .centrality.curious_pagerank import curious_pagerank as curious_pagerank
 from .centrality.mixture import mixture as mixture
 from .centrality.pagerank import pagerank as pagerank
 from .centrality.push import pagerank_top as pagerank_top
-from .centrality.rank_transition import rank_transition as rank_transition
 from .centrality.walk_statistics import walk_statistics as walk_statistics
-from .errors import AgentError as AgentError
-from .errors import ConvergenceError as ConvergenceError
 from .errors import CuriographError as CuriographError
 from .errors import FileFormatError as FileFormatError
 from .errors import GraphError as GraphError
-from .errors import JobError as JobError
-from .errors import JobStopped as JobStopped
-from .errors import MissingExtraError as MissingExtraError
-from .errors import RankerError as RankerError
-from .errors import RewardError as RewardError
 from .errors import SettingError as SettingError
-from .errors import UnknownNameError as UnknownNameError
 from .errors import UnknownNodeError as UnknownNodeError
-from .errors import WalkError as WalkError
-from .exploration.mdp import Exploration as Exploration
-from .exploration.mdp import begin as begin
 from .graph import toys as toys
 from .graph.generators import generate as generate
 from .graph.generators import generate_split as generate_split
@@ -39,7 +27,6 @@ from .graph.graph import Graph as Graph
 from .graph.io.formats import read_graph as read_graph
 from .graph.io.formats import write_graph as write_graph
 from .graph.similarity import Similarity as Similarity
-from .graph.splits import Split as Split
 from .graph.splits import read_split as read_split
 from .growth.gap_loops import gap_loops as gap_loops
 from .growth.measure import measure as measure
@@ -60,14 +47,13 @@ from .recommendation.rankers import MixtureRanker as MixtureRanker
 from .recommendation.rankers import PageRankRanker as PageRankRanker
 from .recommendation.recommender import Recommender as Recommender
 from .recommendation.recommender import recommend as recommend
-from .rewards.base import Reward as Reward
-from .rewards.base import Tracker as Tracker
 from .rewards.custom import CallableReward as CallableReward
 from .rewards.igt import betti as betti
 from .rewards.rate_distortion import compressibility as compressibility
 from .rewards.rate_distortion import rate_distortion as rate_distortion
-from .rewards.registry import as_reward as as_reward
-from .rewards.registry import check_reward as check_reward
+from .rewards.reward import Reward as Reward
+from .rewards.reward_names import as_reward as as_reward
+from .rewards.reward_names import check_reward as check_reward
 from .training.trainer import train as train
 
 __version__: str

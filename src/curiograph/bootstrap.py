@@ -34,7 +34,8 @@ class Estimate:
     @classmethod
     def from_samples(cls, value: float, samples: Float64) -> Estimate:
         """Return a value with the interval of its bootstrap samples, of which those that are NaN are left out."""
-        bounds = (np.nan, np.nan) if np.isnan(value) else np.nanpercentile(samples, INTERVAL_PERCENTILES)
+        known = not np.isnan(value) and not np.isnan(samples).all()
+        bounds = np.nanpercentile(samples, INTERVAL_PERCENTILES) if known else (np.nan, np.nan)
         return cls(float(value), *map(float, bounds))
 
     @property

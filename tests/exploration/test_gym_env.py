@@ -116,8 +116,8 @@ def test_edges_are_walked_forwards_only_but_count_in_both_directions() -> None:
         ({"graph": 2}, cg.SettingError, "0 to 1"),
         ({"graph": -1}, cg.SettingError, "-1"),
         ({"graph": "first"}, cg.SettingError, "'first'"),
-        ({"begin": 3}, cg.UnknownNameError, "'begin'"),
-        ({"graph": 1, "start": "d"}, cg.WalkError, "no out-neighbors"),
+        ({"begin": 3}, cg.errors.UnknownNameError, "'begin'"),
+        ({"graph": 1, "start": "d"}, cg.errors.WalkError, "no out-neighbors"),
     ],
 )
 def test_bad_options(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -136,7 +136,7 @@ def test_illegal_action_ends_the_episode(action: Any) -> None:
     after, reward, terminated, truncated, info = env.step(action)
     assert (reward, terminated, truncated, info["illegal_action"]) == (0.0, True, False, True)
     assert after["visited"].tolist() == before["visited"].tolist()
-    with pytest.raises(cg.WalkError, match="call reset"):
+    with pytest.raises(cg.errors.WalkError, match="call reset"):
         env.step(1)
     assert env.reset()[1]["illegal_action"] is False
 
@@ -144,13 +144,13 @@ def test_illegal_action_ends_the_episode(action: Any) -> None:
 def test_step_needs_an_episode() -> None:
     env = ExplorationEnv(cycle(3), steps=2)
     for use in (lambda: env.step(0), env.action_masks, lambda: env.candidates):
-        with pytest.raises(cg.WalkError, match="call reset"):
+        with pytest.raises(cg.errors.WalkError, match="call reset"):
             use()
     with pytest.raises(gymnasium.error.ResetNeeded):
         gymnasium.make(ENV_ID, graph=cycle(3)).step(0)
     env.reset(options={"start": 0})
     assert env.step(1)[2]
-    with pytest.raises(cg.WalkError, match="over"):
+    with pytest.raises(cg.errors.WalkError, match="over"):
         env.step(2)
 
 
@@ -162,11 +162,11 @@ def test_step_needs_an_episode() -> None:
         ({"graph": [cycle(3), None]}, cg.GraphError, "NoneType"),
         ({"graph": cycle(3).to_networkx()}, cg.GraphError, "from_networkx"),
         ({"graph": cg.Graph.from_edges([], nodes=[1, 2])}, cg.GraphError, "no edges"),
-        ({"reward": "itg"}, cg.UnknownNameError, "'itg'"),
-        ({"fallback": "nowhere"}, cg.UnknownNameError, "'nowhere'"),
+        ({"reward": "itg"}, cg.errors.UnknownNameError, "'itg'"),
+        ({"fallback": "nowhere"}, cg.errors.UnknownNameError, "'nowhere'"),
         ({"steps": 1}, cg.SettingError, "2 nodes or more"),
         ({"steps": 2.5}, cg.SettingError, "2.5"),
-        ({"render_mode": "human"}, cg.UnknownNameError, "'human'"),
+        ({"render_mode": "human"}, cg.errors.UnknownNameError, "'human'"),
     ],
 )
 def test_bad_settings(kwargs: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -253,7 +253,7 @@ def test_vector_environment_returns_from_another_graph_to_its_own() -> None:
 @pytest.mark.parametrize(
     ("kwargs", "error", "message"),
     [
-        ({"observation": "edges"}, cg.UnknownNameError, "'edges'"),
+        ({"observation": "edges"}, cg.errors.UnknownNameError, "'edges'"),
         ({"max_nodes": 3}, cg.SettingError, "max_nodes=9"),
         ({"observation": "subgraph", "max_nodes": 4, "steps": 6}, cg.SettingError, "raise max_nodes or lower steps"),
         ({"observation": "subgraph", "max_edges": 0}, cg.SettingError, "max_edges is 0"),
@@ -270,13 +270,13 @@ def test_bad_settings(kwargs: dict[str, Any], error: type[Exception], message: s
 
 def test_bad_calls() -> None:
     envs = ExplorationVectorEnv(2, cycle(4), steps=4, autoreset_mode="Disabled")
-    with pytest.raises(cg.WalkError, match="call reset"):
+    with pytest.raises(cg.errors.WalkError, match="call reset"):
         envs.step(np.array([0, 0]))
-    with pytest.raises(cg.WalkError, match="without reset_mask"):
+    with pytest.raises(cg.errors.WalkError, match="without reset_mask"):
         envs.reset(options={"reset_mask": np.array([True, False])})
     envs.reset(options={"start": 0})
     for actions in (np.array([1.0, 1.0]), np.array([1]), 1, [[1, 1]]):
-        with pytest.raises(cg.WalkError, match="2 environments"):
+        with pytest.raises(cg.errors.WalkError, match="2 environments"):
             envs.step(actions)
     for mask in ([True, False], np.array([1, 0]), np.zeros(2, bool), np.ones(3, bool)):
         with pytest.raises(cg.SettingError, match="reset_mask"):
@@ -284,10 +284,10 @@ def test_bad_calls() -> None:
     for seed in ([1], "ab", 1.5):
         with pytest.raises(cg.SettingError, match="seed is"):
             envs.reset(seed=seed)
-    with pytest.raises(cg.UnknownNameError, match="'begin'"):
+    with pytest.raises(cg.errors.UnknownNameError, match="'begin'"):
         envs.reset(options={"begin": 1})
     _, rewards, terminated, _, info = envs.step([0, 1])
     assert (rewards.tolist(), terminated.tolist()) == ([0.0, 0.0], [True, False])
     assert info["illegal_action"].tolist() == [True, False]
-    with pytest.raises(cg.WalkError, match="environment 0 is over"):
+    with pytest.raises(cg.errors.WalkError, match="environment 0 is over"):
         envs.step([1, 2])

@@ -91,7 +91,7 @@ def test_graphs_of_a_split_do_not_depend_on_the_number_of_graphs():
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
-        ({"family": "sbm"}, cg.UnknownNameError, "no family 'sbm'; the families are rg, ws, ba, er"),
+        ({"family": "sbm"}, cg.errors.UnknownNameError, "no family 'sbm'; the families are rg, ws, ba, er"),
         ({"nodes": 4}, cg.SettingError, "nodes is 4"),
         ({"nodes": 5001}, cg.SettingError, "nodes is 5001.*5 to 5000"),
         ({"nodes": 20.0}, cg.SettingError, "nodes is 20.0"),

@@ -58,7 +58,9 @@ def test_walks_of_agents_and_revisits():
     assert cg.gap_loops(library(), walk) == cg.gap_loops(library(), [*walk.nodes, walk.nodes[0]])
 
 
-@pytest.mark.parametrize(("walk", "error"), [([], cg.WalkError), ("music", cg.WalkError), (["x"], cg.UnknownNodeError)])
+@pytest.mark.parametrize(
+    ("walk", "error"), [([], cg.errors.WalkError), ("music", cg.errors.WalkError), (["x"], cg.UnknownNodeError)]
+)
 def test_bad_walks(walk, error):
     with pytest.raises(error):
         cg.gap_loops(library(), walk)

@@ -237,7 +237,7 @@ def test_visits_outside_the_graph_are_dropped_and_counted():
     assert [growth.nodes for growth in growths] == [[0, 1], [2, 3]]
     assert growths.users == ["ann", "cem"]
     assert growths.skipped.reasons == {"outside the graph": 3, "empty walks": 1}
-    with pytest.raises(cg.WalkError, match="none of the 1 walks"):
+    with pytest.raises(cg.errors.WalkError, match="none of the 1 walks"):
         cg.measure(cycle(4), people[[1]])
 
 
@@ -247,13 +247,13 @@ def test_visits_outside_the_graph_are_dropped_and_counted():
 @pytest.mark.parametrize(
     ("walk", "error", "words"),
     [
-        ([], cg.WalkError, "empty"),
-        ([["music"], []], cg.WalkError, "walk 1 is empty"),
-        ("music", cg.WalkError, "'music'"),
-        (7, cg.WalkError, "7"),
-        ({"music"}, cg.WalkError, "music"),
-        (pd.DataFrame({"user": ["ann"]}), cg.WalkError, "from_frame"),
-        ([["music"], "dance"], cg.WalkError, "'dance'"),
+        ([], cg.errors.WalkError, "empty"),
+        ([["music"], []], cg.errors.WalkError, "walk 1 is empty"),
+        ("music", cg.errors.WalkError, "'music'"),
+        (7, cg.errors.WalkError, "7"),
+        ({"music"}, cg.errors.WalkError, "music"),
+        (pd.DataFrame({"user": ["ann"]}), cg.errors.WalkError, "from_frame"),
+        ([["music"], "dance"], cg.errors.WalkError, "'dance'"),
         ([["music"], ["dance", "dnace"]], cg.UnknownNodeError, "walk 1.*'dnace'.*'dance'"),
         (["music", "poerty"], cg.UnknownNodeError, "'poerty'.*'poetry'"),
         (["music", 3], cg.UnknownNodeError, "3"),

@@ -7,22 +7,23 @@ import pytest
 from matplotlib.colors import to_hex
 
 import curiograph as cg
+from curiograph.agents.explore import Walk
 from curiograph.graph.toys import complete, library
 from curiograph.plotting import COLORS, plot_panels
-from curiograph.plotting.layout import compute_layout
+from curiograph.plotting.graph_layout import compute_layout
 
 
 def drawn_texts(ax):
     return [text.get_text() for text in ax.texts]
 
 
-def walk_on(graph: cg.Graph, nodes: list) -> cg.Walk:
+def walk_on(graph: cg.Graph, nodes: list) -> Walk:
     growth = cg.measure(graph, nodes)
-    return cg.Walk(nodes, growth.beta1[1:].tolist(), "somebody", "igt", len(nodes), graph)
+    return Walk(nodes, growth.beta1[1:].tolist(), "somebody", "igt", len(nodes), graph)
 
 
 @pytest.fixture(scope="module")
-def filled_and_open() -> cg.Walk:
+def filled_and_open() -> Walk:
     """A walk with a closed and an open gap."""
     squares = [
         *zip("abcd", "bcda", strict=True),
@@ -91,7 +92,7 @@ def test_revisits_and_jumps():
     assert len(links.get_segments()) == 3
     assert len(heads.get_paths()) == 4  # two where a link leads both ways
     assert to_hex(path.get_color()).upper() == COLORS["human"]
-    by_agent = cg.Walk(entries, [0.0, 0, 1, 2, 3], "somebody", "igt", 6, graph).plot()
+    by_agent = Walk(entries, [0.0, 0, 1, 2, 3], "somebody", "igt", 6, graph).plot()
     assert to_hex(by_agent.collections[1].get_color()).upper() == COLORS["text"]
     assert len(by_agent.collections[-1].get_offsets()) == 4
 

@@ -82,7 +82,10 @@ def test_reasons_of_a_long_history_use_its_last_nodes():
     (reason,) = top.reasons
     assert reason.node == 3 * MAX_RECENT_NODES - 1
     assert reason.links == (0,)
-    assert explain_recommendations(g, History.from_visits(g.positions(history).tolist()), np.empty(0, np.int32), {}, 0) == []
+    assert (
+        explain_recommendations(g, History.from_visits(g.positions(history).tolist()), np.empty(0, np.int32), {}, 0)
+        == []
+    )
 
 
 def test_to_dict_and_plot():

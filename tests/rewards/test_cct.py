@@ -11,7 +11,8 @@ import curiograph as cg
 from curiograph.exploration.mdp import begin
 from curiograph.graph.batch import GraphBatch
 from curiograph.growth.compute import compute_growth
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward import Tracker
+from curiograph.rewards.reward_names import as_reward
 from oracles.flexibility import follow_walk
 from oracles.reference import build_skeleton, draw_graph
 
@@ -25,7 +26,7 @@ def walks_on_graphs(draw):
     return graph, rng.permutation(nodes)[: draw(st.integers(1, nodes))].tolist()
 
 
-def make_tracker(graph: cg.Graph, walk: list[int], length: int, reward: str = "cct") -> cg.Tracker:
+def make_tracker(graph: cg.Graph, walk: list[int], length: int, reward: str = "cct") -> Tracker:
     return as_reward(reward).track(GraphBatch.of([graph]), np.array([walk], np.int32), np.array([length]))
 
 

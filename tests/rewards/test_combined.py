@@ -11,7 +11,7 @@ import curiograph as cg
 from curiograph.exploration.mdp import begin
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.rewards.combined import CombinedReward, list_terms
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward_names import as_reward
 
 SUMS = {
     "igt+cpt": {"igt": 1.0, "cpt": 1.0},
@@ -83,9 +83,9 @@ def test_branching_moves_every_term() -> None:
 @pytest.mark.parametrize(
     ("bad", "error", "message"),
     [
-        ("igt+", cg.UnknownNameError, r"'igt\+'; the rewards are igt, cpt"),
-        ("igt+edges", cg.UnknownNameError, "'edges'"),
-        ("igt*0.5", cg.UnknownNameError, r"igt\+0.5\*cpt"),
+        ("igt+", cg.errors.UnknownNameError, r"'igt\+'; the rewards are igt, cpt"),
+        ("igt+edges", cg.errors.UnknownNameError, "'edges'"),
+        ("igt*0.5", cg.errors.UnknownNameError, r"igt\+0.5\*cpt"),
         ("1e999*igt", cg.SettingError, "inf; give a number"),
         ({}, cg.SettingError, "no terms"),
         ("igt-igt", cg.SettingError, "no terms"),

@@ -7,7 +7,8 @@ import pytest
 
 import curiograph as cg
 from curiograph.graph.toys import cycle, library
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward import Tracker
+from curiograph.rewards.reward_names import as_reward
 
 
 def edges_of(subgraph: cg.Graph) -> int:
@@ -16,7 +17,7 @@ def edges_of(subgraph: cg.Graph) -> int:
 
 @pytest.mark.parametrize("bad", ["ight", "", 3, None])
 def test_unknown_rewards(bad):
-    with pytest.raises(cg.UnknownNameError, match=r"igt.*cpt"):
+    with pytest.raises(cg.errors.UnknownNameError, match=r"igt.*cpt"):
         as_reward(bad)
 
 
@@ -48,9 +49,9 @@ def raising(subgraph: cg.Graph) -> float:
     ],
 )
 def test_bad_callables(function, words):
-    with pytest.raises(cg.RewardError, match=words):
+    with pytest.raises(cg.errors.RewardError, match=words):
         cg.explore(library(), "greedy", function, start="music", steps=3)
-    with pytest.raises(cg.RewardError, match=words):
+    with pytest.raises(cg.errors.RewardError, match=words):
         cg.check_reward(function)
 
 
@@ -64,13 +65,13 @@ class OwnReward:
     """A reward with its own tracker that violates the contract."""
 
     name = "own"
-    tracker: type[cg.Tracker]
+    tracker: type[Tracker]
 
     def track(self, stack, nodes, lengths):
         return self.tracker(stack, nodes, lengths)
 
 
-class LastNode(cg.Tracker):
+class LastNode(Tracker):
     """Depends on the order of visit."""
 
     def values(self):
@@ -80,7 +81,7 @@ class LastNode(cg.Tracker):
         return candidates.astype(float)
 
 
-class Overestimates(cg.Tracker):
+class Overestimates(Tracker):
     """Returns a larger value for a candidate than after the step."""
 
     def values(self):
@@ -97,7 +98,7 @@ class Overestimates(cg.Tracker):
 def test_check_reward_rejects(tracker, words):
     reward = OwnReward()
     reward.tracker = tracker
-    with pytest.raises(cg.RewardError, match=words):
+    with pytest.raises(cg.errors.RewardError, match=words):
         cg.check_reward(reward)
 
 
@@ -105,7 +106,7 @@ class DeclaredLastNode(LastNode):
     depends_on_order = True
 
 
-class NumberOfSteps(cg.Tracker):
+class NumberOfSteps(Tracker):
     """Depends on whether a walk grew or was given at once."""
 
     depends_on_order = True
@@ -130,7 +131,7 @@ def test_rewards_may_declare_that_they_depend_on_the_order():
     assert cg.check_reward(reward) is None
     assert cg.check_reward({reward: 1.0, "igt": 2.0}) is None
     reward.tracker = NumberOfSteps
-    with pytest.raises(cg.RewardError, match="node by node"):
+    with pytest.raises(cg.errors.RewardError, match="node by node"):
         cg.check_reward(reward)
 
 
@@ -153,5 +154,5 @@ def test_beam_keeps_walks_apart_whose_order_matters():
 
 def test_check_reward_rejects_stateful_rewards():
     calls = iter(range(10**6))
-    with pytest.raises(cg.RewardError, match="'lambda'"):
+    with pytest.raises(cg.errors.RewardError, match="'lambda'"):
         cg.check_reward(lambda subgraph: float(next(calls)))

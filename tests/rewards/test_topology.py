@@ -52,6 +52,6 @@ def test_bad_dimension(dim):
 
 def test_without_gudhi_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "gudhi", None)  # what `import` takes for "cannot be imported"
-    with pytest.raises(cg.MissingExtraError, match=r"gudhi.*pip install 'curiograph\[topology\]'"):
+    with pytest.raises(cg.errors.MissingExtraError, match=r"gudhi.*pip install 'curiograph\[topology\]'"):
         cg.betti(cycle(4), dim=2)
     assert cg.betti(cycle(4)) == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.server_settings import ServiceSettings
 from curiograph.service.store import GraphStore
 from support.serving import get_error, open_client, wait_until
 

@@ -17,8 +17,8 @@ import scipy.io
 
 import curiograph as cg
 from curiograph.service import state
-from curiograph.service.errors import InternalError
-from curiograph.service.settings import MAX_NODES, ServiceSettings
+from curiograph.service.error_responses import InternalError
+from curiograph.service.server_settings import MAX_NODES, ServiceSettings
 from curiograph.service.state import Service
 from curiograph.service.store import GraphStore, OpenGraph
 from support.serving import get_error, open_client, wait_until
@@ -60,7 +60,7 @@ def test_file_names_like_paths(api, name):
 
 
 def test_formats_whose_arrays_kernels_trust_are_refused(api, tmp_path):
-    cg.toys.library().save(tmp_path / "mine.safetensors")
+    cg.write_graph(cg.toys.library(), tmp_path / "mine.safetensors")
     scipy.io.savemat(tmp_path / "mine.mat", {"A": np.eye(3)[::-1]})
     for path in (tmp_path / "mine.safetensors", tmp_path / "mine.mat"):
         cg.read_graph(path)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.agents.base import Agent
+from curiograph.agents.agent import Agent
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, Streams
 from curiograph.validation import check_integer
@@ -83,7 +83,7 @@ class BeamAgent(Agent):
         priorities = gained[walks] + current.candidate_values * (1 + remaining)
         order, keys = sort_extensions(current, groups, priorities, streams)
         parts = [first + np.argsort(order[first:last]) for first, last in pairwise(offsets[groups])]
-        bounds, chosen = kernels.beam.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
+        bounds, chosen = kernels.pruning.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
         return bounds, chosen
 
 
@@ -96,7 +96,7 @@ def sort_extensions(
     """Return a sort key (descending priority, ties at random) and a hash of the state of every extension."""
     tracker, candidates = current.tracker, current.candidates
     hashes = tracker.hash_order() if tracker.depends_on_order else np.zeros(len(current.lengths), np.uint64)
-    order, keys = kernels.beam.compute_sort_keys(
+    order, keys = kernels.pruning.compute_sort_keys(
         groups, current.nodes, current.lengths, hashes, candidates.offsets, candidates.nodes, priorities, streams
     )
     return order, keys

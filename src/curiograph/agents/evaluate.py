@@ -9,15 +9,15 @@ from typing import Any, Literal
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.base import Agent
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.agent import Agent
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, Fallback, as_graphs, begin, check_steps, list_starts
 from curiograph.graph.graph import Graph
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
 from curiograph.results import Table, to_plain
-from curiograph.rewards.registry import RewardLike
+from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
 Episodes = int | Literal["all"]

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int32
-from curiograph.errors import SettingError, UnknownNodeError, WalkError
+from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_value
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value
 from curiograph.validation import is_number
 
 

@@ -43,7 +43,23 @@ def evaluate_recommender(
             seed=output.seed,
             progress=progress,
         )
-    shown = ("hit@10", "recall@10", "ndcg@10", "novelty@10", "serendipity@10", "diversity@10", "coverage@10")
-    columns = ("method", "mrr", "mrr_low", "mrr_high", *shown)
+    shown = (
+        "method",
+        "mrr",
+        "mrr_low",
+        "mrr_high",
+        "hit@10",
+        "recall@10",
+        "ndcg@10",
+        "novelty@10",
+        "diversity@10",
+        "coverage@10",
+    )
     document = {**found.to_dict(), "skipped": walks.skipped}
-    emit(output, document, found.to_frame(), title=f"{split} split", columns=columns)
+    emit(
+        output,
+        document,
+        found.to_frame(),
+        title=f"{split} split",
+        columns=("method", "mrr", "mrr_low", "mrr_high", *shown),
+    )

@@ -23,9 +23,7 @@ def graph(
         Literal["knn", "highest"],
         typer.Option(help="The nearest items of each, or the most similar pairs of all."),
     ] = "knn",
-    neighbors: Annotated[
-        int | None, typer.Option(help="Number of nearest items of each, for knn. Default: 10.")
-    ] = None,
+    neighbors: Annotated[int | None, typer.Option(help="Nearest items of each, for knn. Default: 10.")] = None,
     mean_degree: Annotated[float | None, typer.Option(help="Mean degree, for highest. Default: 16.")] = None,
     fewest: Annotated[int, typer.Option(help="Minimum number of users of an item that has all its links.")] = 5,
 ) -> None:

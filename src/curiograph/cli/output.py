@@ -87,7 +87,8 @@ def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]]) -> int:
         show_edge=False,
         padding=(0, 1, 0, 0),
     )
-    room, cells = console.width, []
+    room = console.width
+    cells: list[Any] = []
     for name, column in pd.DataFrame(table).head(_MAX_ROWS).items():
         texts = [_format_cell(value) for value in column]
         longest = max((len(word) for text in texts for word in text.split()), default=0)
@@ -127,7 +128,7 @@ def check_out(path: Path | None, extensions: Sequence[str] = (".json", ".csv")) 
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise SettingError(f"--out {path}: cannot write to the folder {path.parent}; create it, or choose another.")
     if path.suffix.lower() in (*PICTURES, ".gif"):
-        from curiograph.optional import import_optional
+        from curiograph.errors import import_optional
 
         import_optional("matplotlib.figure", "plot", "Pictures")
 

@@ -10,8 +10,8 @@ import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import PICTURES, check_out, emit, show_progress
 
-_GROUP_COLUMNS = ("measure", "group", "other", "mean", "other_mean", "difference", "difference_low", "difference_high")
-_GROUP_COLUMNS += ("p_holm",)
+_DIFFERENCES = ("difference", "difference_low", "difference_high", "p_holm")
+_GROUP_COLUMNS = ("measure", "group", "other", "mean", "other_mean", *_DIFFERENCES)
 _COLUMNS = ("nodes", "edges", "clustering", "beta0", "beta1", "opened", "closed", "compressibility", "step_length")
 
 

@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.exploration.episodes import Episode, EpisodeSource, Sampler
 from curiograph.exploration.gym_env import draw_stream
 from curiograph.exploration.mdp import Exploration, Fallback
@@ -22,8 +22,7 @@ from curiograph.exploration.observations import Observation, View, make_observer
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import RangeLabels
-from curiograph.messages import quote_value
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_integer, is_integer
 
 Bools = NDArray[np.bool_]

@@ -22,8 +22,8 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.rewards.base import Reward, Tracker
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward import Reward, Tracker
+from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_choice, check_integer, check_seed, is_integer
 
 Fallback = Literal["frontier", "anywhere"]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
+from curiograph.errors import import_optional
 from curiograph.graph.graph import Graph
-from curiograph.optional import import_optional
 
 RENDER_MODES = ("ansi", "rgb_array")
 

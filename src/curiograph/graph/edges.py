@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import GraphError
+from curiograph.errors import GraphError, quote_value
 from curiograph.graph.labels import Labels, RangeLabels, as_labels
-from curiograph.messages import quote_value
 
 EdgeArrays = tuple[Int64, Int64, Float64 | None, Labels]
 """Positions of the sources and the targets of edges, the weights if any, and the label of every position."""

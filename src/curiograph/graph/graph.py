@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float32, Float64, Int32, Int64
-from curiograph.errors import GraphError, UnknownNodeError
+from curiograph.errors import GraphError, UnknownNodeError, quote_value
 from curiograph.graph import csr
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.edges import check_iterable, check_labels, index_edges, parse_weight
 from curiograph.graph.features import compute_degree_profile
 from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label, make_unknown_node_error
 from curiograph.graph.transition import Transition
-from curiograph.messages import get_type_name, quote_value
 from curiograph.validation import is_integer
 
 if TYPE_CHECKING:
@@ -276,10 +275,8 @@ class Graph:
             if clash.nnz:
                 row, column = int(clash.coords[0][0]), int(clash.coords[1][0])
                 there, back = float(sparse[row, column]), float(sparse[column, row])
-                raise GraphError(
-                    f"the matrix holds {there} at ({row}, {column}) but {back} at ({column}, {row}), so it is not "
-                    "undirected; leave directed out, or make it symmetric."
-                )
+                clash = f"the matrix holds {there} at ({row}, {column}) but {back} at ({column}, {row})"
+                raise GraphError(f"{clash}, so it is not undirected; leave directed out, or make it symmetric.")
             sparse = scipy.sparse.triu(sparse.maximum(transpose))
         entries = sparse.tocoo()
         row, column = (axis.astype(np.int64) for axis in entries.coords)
@@ -366,10 +363,8 @@ class Graph:
     def label(self, position: int) -> Hashable:
         """Label of the node at `position`."""
         if not is_integer(position) or not 0 <= position < self.num_nodes:
-            raise UnknownNodeError(
-                f"the graph has no node at position {quote_value(position)}; it has {self.num_nodes} nodes, and "
-                "positions start at 0."
-            )
+            missing = f"the graph has no node at position {quote_value(position)}"
+            raise UnknownNodeError(f"{missing}; it has {self.num_nodes} nodes, and positions start at 0.")
         return self.names[int(position)]
 
     def position(self, label: Hashable) -> int:
@@ -536,6 +531,12 @@ def as_graph(value: object) -> Graph:
     for package in packages & {"networkx", "igraph", "scipy"}:
         way = f"cg.Graph.from_{package}(...)"
     raise GraphError(f"{quote_value(value)} is a {get_type_name(value)}, not a curiograph Graph; make one with {way}.")
+
+
+def get_type_name(value: object) -> str:
+    """Return the type of a value with its module, which distinguishes a networkx Graph from ours."""
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def as_flag(directed: object) -> bool:

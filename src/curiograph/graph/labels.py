@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Int32, Int64
-from curiograph.errors import UnknownNodeError
-from curiograph.messages import quote_value
+from curiograph.errors import UnknownNodeError, quote_value
 from curiograph.validation import is_integer
 
 _CHUNK = 65_536

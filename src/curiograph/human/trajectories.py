@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels
 from curiograph.human.choices.windows import Windows
-from curiograph.messages import quote_value
-from curiograph.results import Table
-from curiograph.skipped import OUTSIDE, Skipped
+from curiograph.results import OUTSIDE, Skipped, Table
 from curiograph.validation import check_integer, check_seed, is_number
 
 _NOT_WALKS = (str, bytes, Mapping, set, frozenset)  # iterable, but no lists of labels

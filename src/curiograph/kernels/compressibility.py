@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import count_bits, has_edge, sort_range
+from curiograph.kernels.adjacency import count_bits, has_edge, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 
 

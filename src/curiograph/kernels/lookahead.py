@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from curiograph.kernels.csr import count_bits, has_edge, sort_range
+from curiograph.kernels.adjacency import count_bits, has_edge, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 
 RECENT = 63

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import find_slot
+from curiograph.kernels.adjacency import find_slot
 from curiograph.kernels.jit import inner_kernel, kernel
 
 

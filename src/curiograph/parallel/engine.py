@@ -16,9 +16,7 @@ from threading import Thread
 from traceback import format_exc
 from typing import Any, Literal, get_args
 
-from curiograph.errors import JobError, JobStopped, SettingError
-from curiograph.messages import quote_value, shorten_text
-from curiograph.optional import import_optional
+from curiograph.errors import JobError, JobStopped, SettingError, import_optional, quote_value, shorten_text
 from curiograph.parallel.fingerprint import hash_key
 from curiograph.parallel.journal import Journal
 from curiograph.progress import Progress, no_progress

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import SettingError
+from curiograph.files import hash_chunks
 from curiograph.graph.graph import Graph
-from curiograph.hashing import hash_chunks
 
 
 def hash_values(*arrays: NDArray[Any] | None) -> str:

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curiograph.errors import import_optional
 from curiograph.files import open_atomic
-from curiograph.optional import import_optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

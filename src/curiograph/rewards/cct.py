@@ -11,7 +11,7 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import freeze_array
-from curiograph.rewards.base import Tracker
+from curiograph.rewards.reward import Tracker
 
 
 class FlexibilityTracker(Tracker):
@@ -31,7 +31,7 @@ class FlexibilityTracker(Tracker):
     def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         super().__init__(stack, nodes, lengths)
         batch, steps = self.nodes.shape
-        self._places = np.full((batch, kernels.csr.get_map_size(steps), 2), -1, np.int32)
+        self._places = np.full((batch, kernels.adjacency.get_map_size(steps), 2), -1, np.int32)
         self._linked = np.zeros((batch, steps), np.bool_)
         self._counts = np.tile(np.array([0, 0, 0, 1]), (batch, 1))
         self.update()

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import SettingError
+from curiograph.errors import SettingError, quote_value
 from curiograph.graph.batch import GraphBatch
-from curiograph.messages import quote_value
-from curiograph.rewards.base import Reward, Tracker
+from curiograph.rewards.reward import Reward, Tracker
 from curiograph.validation import is_number
 
 _MAX_WEIGHT = 1e9
@@ -59,7 +58,7 @@ class CombinedTracker(Tracker):
 class CombinedReward:
     """A weighted sum of rewards; `combine_rewards` and `as_reward` create one.
 
-    >>> from curiograph.rewards.registry import as_reward
+    >>> from curiograph.rewards.reward_names import as_reward
     >>> as_reward({"igt": 1.0, "cpt": 0.5}).name
     'igt+0.5*cpt'
     """
@@ -98,7 +97,7 @@ def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:
     Equal sums are the same reward: terms of the same reward are added up, terms of weight 0 are left out; igt, cpt
     and cct come first and the other terms follow by name.
 
-    >>> from curiograph.rewards.registry import as_reward
+    >>> from curiograph.rewards.reward_names import as_reward
     >>> igt, cpt = as_reward("igt"), as_reward("cpt")
     >>> combine_rewards([(2, cpt), (0.5, igt), (0.5, igt)]).name
     'igt+2*cpt'

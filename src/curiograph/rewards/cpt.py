@@ -13,7 +13,7 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import freeze_array
-from curiograph.rewards.base import Tracker
+from curiograph.rewards.reward import Tracker
 
 MAX_ALL = 100
 """Number of nodes up to which all pairs of clusters are tried at every merge; beyond, that is often a poor bound."""
@@ -93,7 +93,7 @@ def _fill_bits(stack: GraphBatch, nodes: Int32, offsets: Int64, least: int, most
     if most <= MAX_ALL:
         kernels.compressibility.compute_growth_compressibility(*walks, *table, bits)
     else:
-        kernels.rate_distortion.compute_growth_compressibility(*walks, *table, bits)
+        kernels.cluster_merging.compute_growth_compressibility(*walks, *table, bits)
 
 
 def _bound_total_count(stack: GraphBatch, length: int) -> int:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import RewardError
+from curiograph.errors import RewardError, quote_value, shorten_text
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value, shorten_text
-from curiograph.rewards.base import Tracker
+from curiograph.rewards.reward import Tracker
 
 Function = Callable[[Graph], float]
 

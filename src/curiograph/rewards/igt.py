@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
+from curiograph.errors import import_optional
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_nodes
-from curiograph.optional import import_optional
-from curiograph.rewards.base import Tracker
+from curiograph.rewards.reward import Tracker
 from curiograph.validation import check_integer
 
 
@@ -31,7 +31,7 @@ class GapTracker(Tracker):
     def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         super().__init__(stack, nodes, lengths)
         batch, steps = self.nodes.shape
-        self._places = np.full((batch, kernels.csr.get_map_size(steps), 2), -1, np.int32)
+        self._places = np.full((batch, kernels.adjacency.get_map_size(steps), 2), -1, np.int32)
         self._local = np.empty((batch, steps, 2), np.int32)
         self._lists = np.empty((batch, 4 * steps, 2), np.int32)
         self._marks = np.zeros((batch, 2 * steps, 1), np.uint64)

@@ -169,7 +169,7 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     joint, stationary = compute_joint_distribution(graph, self_loops)
     upper, merges = merge_clusters(graph, self_loops, joint, stationary, pairs)
     lower = np.zeros(size)
-    kernels.rate_distortion.compute_lower_rates(joint, stationary, merges, lower)
+    kernels.cluster_merging.compute_lower_rates(joint, stationary, merges, lower)
     lower[-1] = 0.0
     curve = RateDistortion(np.arange(1, size + 1) / size, upper, lower, Clusterings(graph, merges[: size - 1]), pairs)
     if curve.compressibility < -_ROUNDING:
@@ -200,7 +200,7 @@ def merge_clusters(
         p = w.sum(axis=1, dtype=np.int64)
         unit /= max(int(p.sum()), 1)
     rates, merges = np.empty(size, p.dtype), np.empty((size, 2), np.int64)
-    kernels.rate_distortion.compute_curve(pairs == "fast", table, w, transpose, p, rates, merges)
+    kernels.cluster_merging.compute_curve(pairs == "fast", table, w, transpose, p, rates, merges)
     upper: Float64 = rates * unit if table is not None else rates
     upper[-1] = 0.0
     return np.minimum(upper, upper[0]) if pairs == "fast" else upper, merges

@@ -15,19 +15,16 @@ import numpy as np
 from curiograph.agents.evaluate import evaluate
 from curiograph.agents.layers import Weights, limit_blas_threads
 from curiograph.agents.pretrained import AGENT_FILE, TrainedAgent, load_agent, save_agent
-from curiograph.errors import AgentError, SettingError
+from curiograph.errors import AgentError, SettingError, import_optional, quote_value
 from curiograph.exploration.mdp import as_graphs
-from curiograph.files import open_atomic
+from curiograph.files import hash_chunks, open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import Split
-from curiograph.hashing import hash_chunks
-from curiograph.messages import quote_value
-from curiograph.optional import import_optional
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.progress import Progress, no_progress
-from curiograph.rewards.base import Reward
-from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.training.settings import TrainingSettings, make_settings
+from curiograph.rewards.reward import Reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
+from curiograph.training.training_settings import TrainingSettings, make_settings
 from curiograph.validation import check_seed
 
 CHECKPOINT_FILE = "checkpoint.safetensors"

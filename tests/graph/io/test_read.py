@@ -46,7 +46,7 @@ def test_paths_that_cannot_be_read(tmp_path):
 def test_file_above_the_size_limit(tmp_path, name):
     path = write_file(tmp_path, name, b"{")
     os.truncate(path, 2**36)
-    with pytest.raises(FileFormatError, match=r"64\.0 GiB.*256 MiB"):
+    with pytest.raises(FileFormatError, match=r"65,536 MiB.*256 MiB"):
         read_graph(path)
 
 

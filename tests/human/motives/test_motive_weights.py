@@ -149,13 +149,13 @@ def test_collinear_motives_are_named(followers):
 
 
 def test_uniform_alone_has_no_weights(followers):
-    with pytest.raises(cg.WalkError, match="no motive distinguishes between the candidates"):
+    with pytest.raises(cg.errors.WalkError, match="no motive distinguishes between the candidates"):
         cg.human.hypotheses(GRAPH, followers[:60], motives=["uniform"], weights=True)
 
 
 def test_weights_need_ten_people(followers):
     two = followers[:10]
-    with pytest.raises(cg.WalkError, match="by 2 users"):
+    with pytest.raises(cg.errors.WalkError, match="by 2 users"):
         cg.human.hypotheses(GRAPH, two, motives=["degree"], weights=True)
 
 

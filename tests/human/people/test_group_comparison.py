@@ -105,7 +105,7 @@ def test_undefined_and_constant_measures():
     assert frame.loc["step_length", "p_holm"] < 0.01
     assert np.isnan(frame.loc["nodes", "p"])  # all people have the same value
     assert "step_exponent" not in frame.index  # all steps of the first group have length 1
-    with pytest.raises(cg.WalkError, match="step_exponent"):
+    with pytest.raises(cg.errors.WalkError, match="step_exponent"):
         cg.compare_groups(profile, groups, measures=["step_exponent"])
 
 
@@ -120,10 +120,10 @@ def test_bad_groups(profile, by, words):
 @pytest.mark.parametrize(
     ("by", "options", "error", "words"),
     [
-        ("condition", {}, cg.UnknownNameError, "'condition'.*group"),
+        ("condition", {}, cg.errors.UnknownNameError, "'condition'.*group"),
         (["a", "b"], {}, cg.SettingError, "60 rows"),
         (7, {}, cg.SettingError, "7"),
-        ("score", {"measures": ["gap"]}, cg.UnknownNameError, "'gap'.*nodes"),
+        ("score", {"measures": ["gap"]}, cg.errors.UnknownNameError, "'gap'.*nodes"),
         ("score", {"measures": "beta1"}, cg.SettingError, "'beta1'"),
         ("score", {"permutations": 0}, cg.SettingError, "permutations is 0"),
     ],

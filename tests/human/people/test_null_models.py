@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph import kernels
-from curiograph.agents.registry import as_agent
+from curiograph.agents.agent_names import as_agent
 from curiograph.centrality.walkers import simulate_biased_walks
 from curiograph.exploration.mdp import begin
 from curiograph.human.people.growth_comparison import compare_growth, measure_growth
@@ -265,14 +265,14 @@ LIBRARY = Trajectories.from_walks([["music", "physics", "music", "chemistry"]], 
 @pytest.mark.parametrize(
     ("walks", "settings", "error", "words"),
     [
-        (LIBRARY, {"steps": 4}, cg.WalkError, "4"),
-        (Trajectories.from_walks([]), {}, cg.WalkError, "0 walks"),
+        (LIBRARY, {"steps": 4}, cg.errors.WalkError, "4"),
+        (Trajectories.from_walks([]), {}, cg.errors.WalkError, "0 walks"),
         (LIBRARY, {"steps": 1}, cg.SettingError, "1"),
-        (LIBRARY, {"nulls": ["joy"]}, cg.UnknownNameError, "'joy'.*rewired"),
+        (LIBRARY, {"nulls": ["joy"]}, cg.errors.UnknownNameError, "'joy'.*rewired"),
         (LIBRARY, {"nulls": "rewired"}, cg.SettingError, "'rewired'"),
         (LIBRARY, {"most": 0}, cg.SettingError, "most is 0"),
         (LIBRARY, {"replicates": 0}, cg.SettingError, "replicates is 0"),
-        (Trajectories.from_walks([["zz"]]), {}, cg.WalkError, "none of the 1 walks"),
+        (Trajectories.from_walks([["zz"]]), {}, cg.errors.WalkError, "none of the 1 walks"),
     ],
 )
 def test_bad_input(walks, settings, error, words):

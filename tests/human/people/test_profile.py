@@ -263,7 +263,7 @@ def test_walks_are_cut_to_equal_length() -> None:
     for name in ("nodes", "edges", "beta1", "compressibility", "modularity", "gap_lifetime"):
         np.testing.assert_array_equal(found.measures[name], whole.measures[name])
     assert found.measures["revisits"].sum() > 0
-    with pytest.raises(cg.WalkError, match="99"):
+    with pytest.raises(cg.errors.WalkError, match="99"):
         cg.profile(graph, walks, nodes=99)
 
 
@@ -307,11 +307,11 @@ OTHER = cg.Similarity.from_embeddings(cg.Graph.from_edges([("c", "b"), ("b", "a"
 @pytest.mark.parametrize(
     ("walks", "options", "error", "words"),
     [
-        ([], {}, cg.WalkError, "empty"),
+        ([], {}, cg.errors.WalkError, "empty"),
         ([0, 99], {}, cg.UnknownNodeError, "99"),
-        ("text", {}, cg.WalkError, "'text'"),
+        ("text", {}, cg.errors.WalkError, "'text'"),
         ([0, 1], {"measures": []}, cg.SettingError, "at least one"),
-        ([0, 1], {"measures": ["beta9"]}, cg.UnknownNameError, "'beta9'"),
+        ([0, 1], {"measures": ["beta9"]}, cg.errors.UnknownNameError, "'beta9'"),
         ([0, 1], {"measures": "meaning"}, cg.SettingError, "edge_weight"),
         ([0, 1], {"nodes": 1}, cg.SettingError, "nodes is 1"),
         ([0, 1], {"similarity": 3}, cg.SettingError, "3"),

@@ -13,16 +13,14 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import FileFormatError, GraphError
+from curiograph.errors import FileFormatError, GraphError, quote_value, shorten_text
 from curiograph.files import PathLike, check_file, check_text, open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import IntegerLabels, Labels, RangeLabels, TextLabels
-from curiograph.messages import quote_value, shorten_text
 
 DELIMITERS = {".tsv": "\t", ".csv": ",", ".txt": " ", ".edges": " ", ".edgelist": " "}
 """Field delimiter by file extension; a space means any run of whitespace."""
@@ -38,13 +36,8 @@ _BLANKS = " \t\n\r\v\f"
 _BOM = b"\xef\xbb\xbf"
 
 
-class _Edges(NamedTuple):
-    """The content of an edge list; `ends` are numbers of names, which are in order of appearance."""
-
-    ends: Int64
-    weights: Float64 | None
-    names: list[str]
-    has_header: bool
+Edges = tuple[Int64, Float64 | None, list[str], bool]
+"""Pairs of numbers of names, the weights, the names in order of appearance, and whether there is a header."""
 
 
 def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
@@ -86,7 +79,7 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
         raise FileFormatError(f"{path}: {error}") from None
 
 
-def read_plain(path: Path, delimiter: str) -> _Edges | None:
+def read_plain(path: Path, delimiter: str) -> Edges | None:
     """Read a plain file by pyarrow; return None if anything is unusual."""
     import pandas as pd
     import pyarrow as pa
@@ -124,10 +117,10 @@ def read_plain(path: Path, delimiter: str) -> _Edges | None:
     text = "\n".join(names)
     if "\0" in text or (delimiter == "," and '"' in text):
         return None
-    return _Edges(codes.reshape(-1, 2), weights, names, has_header)
+    return codes.reshape(-1, 2), weights, names, has_header
 
 
-def read_lines(path: Path, delimiter: str) -> _Edges:
+def read_lines(path: Path, delimiter: str) -> Edges:
     """Read a file line by line; raise FileFormatError that describes the first bad line."""
     positions: dict[str, int] = {}
     ends: list[int] = []
@@ -143,7 +136,7 @@ def read_lines(path: Path, delimiter: str) -> _Edges:
         ends += [positions.setdefault(name, len(positions)) for name in fields[:2]]
         first = False
     both = np.asarray(ends, np.int64).reshape(-1, 2)
-    return _Edges(both, np.asarray(weights) if weights else None, list(positions), has_header)
+    return both, np.asarray(weights) if weights else None, list(positions), has_header
 
 
 def split_lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.errors import FileFormatError, GraphError
+from curiograph.errors import FileFormatError, GraphError, quote_value
 from curiograph.files import PathLike, check_file, wrap_parse_errors
 from curiograph.graph.graph import Cleaning, Graph
 from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, RangeLabels, TextLabels
-from curiograph.messages import quote_value
 from curiograph.tensors import map_tensors, write_tensors
 
 FORMAT = "curiograph graph 2"

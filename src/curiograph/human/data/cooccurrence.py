@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.incidence import build_incidence, multiply_blocks
 from curiograph.validation import check_choice, check_integer, is_number

@@ -12,16 +12,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curiograph.errors import FileFormatError, GraphError, SettingError, UnknownNameError
+from curiograph.errors import FileFormatError, GraphError, SettingError, UnknownNameError, quote_value, shorten_text
 from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph
 from curiograph.human.data.log_reader import read_log
 from curiograph.human.data.ratings import BOOKS_FILES, MOVIELENS_FILES, find_ratings, read_books, read_movielens
 from curiograph.human.data.wikispeedia import GAME_FILES, BackClicks, find_wikispeedia, read_wikispeedia
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value, shorten_text
 from curiograph.progress import Progress, no_progress
-from curiograph.skipped import Skipped
+from curiograph.results import Skipped
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import FileFormatError, WalkError
+from curiograph.errors import FileFormatError, WalkError, quote_value
 from curiograph.graph.labels import ListLabels
 from curiograph.human.data.event_columns import EventColumns
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
-from curiograph.skipped import MAX_SHOWN, Problem, Skipped
+from curiograph.results import MAX_SHOWN, Problem, Skipped
 
 _MISSING = frozenset(["", "NaN", "nan", "<NA>", "null"])  # numpy, pandas and JSON write them for a missing label
 _NO_LABEL, _NOT_UTF8 = -1, -2  # in place of the number of a label

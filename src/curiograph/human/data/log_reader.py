@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from curiograph.errors import FileFormatError, SettingError
+from curiograph.errors import FileFormatError, SettingError, quote_value, shorten_text
 from curiograph.files import PathLike
 from curiograph.human.data.event_columns import EXPECTED, EventColumns, find_columns, guess
 from curiograph.human.data.events import arrange_events, parse_times
 from curiograph.human.data.text_source import TextSource
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value, shorten_text
-from curiograph.skipped import MAX_SHOWN, Problem
+from curiograph.results import MAX_SHOWN, Problem
 
 _TOO_LONG = re.compile(r"expected (\d+) fields, saw (\d+)")  # in a warning of pandas
 

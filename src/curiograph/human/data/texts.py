@@ -6,13 +6,13 @@ import csv
 from collections.abc import Hashable
 from urllib.parse import unquote
 
+from curiograph.errors import quote_value
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.human.data.events import warn_skipped
 from curiograph.human.data.text_source import TextSource
-from curiograph.messages import quote_value
-from curiograph.skipped import Problem, Skipped
+from curiograph.results import Problem, Skipped
 
 _NODE_TITLES = ("node", "label", "item", "page", "article", "title", "name", "id")
 

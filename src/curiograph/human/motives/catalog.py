@@ -9,22 +9,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from curiograph.agents.base import Agent, score_candidates
+from curiograph.agents.agent import Agent, score_candidates
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, RandomAgent
-from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import SettingError, UnknownNameError, quote_value
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.choices.windows import Windows
-from curiograph.messages import quote_value
 from curiograph.recommendation.count_rankers import Markov
 from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
 
 _TASK_SIZE, _LARGE_TASK_SIZE = 2**12, 2**18  # choices
 _PAGERANK_BATCH = 64  # nodes from which PageRank is solved at a time: bounds the memory

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curiograph.agents.registry import AgentLike
+from curiograph.agents.agent_names import AgentLike
 from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.errors import WalkError
@@ -25,7 +25,7 @@ from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
-from curiograph.rewards.registry import RewardLike
+from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
 _RANK_FIELDS = ("above", "tied", "count")

@@ -12,8 +12,7 @@ from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import Estimate, make_columns
-from curiograph.results import Table, to_plain
-from curiograph.skipped import Skipped
+from curiograph.results import Skipped, Table, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,10 +18,8 @@ from scipy.stats import rankdata
 
 from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import NUM_RESAMPLES, Estimate, draw_weights, estimate_means, make_columns
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.errors import SettingError, UnknownNameError, WalkError, import_optional, quote_value
 from curiograph.human.people.profile import Profile, average_people, number_people
-from curiograph.messages import quote_value
-from curiograph.optional import import_optional
 from curiograph.results import Table
 from curiograph.validation import check_integer, check_seed
 

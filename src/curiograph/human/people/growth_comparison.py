@@ -10,20 +10,18 @@ import numpy as np
 
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.errors import SettingError, UnknownNameError, WalkError, quote_value
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.growth.first_visits import place_walks, select_first_visits
 from curiograph.human.people.null_models import NULL_MODELS
 from curiograph.human.trajectories import Trajectories, as_trajectories
-from curiograph.messages import quote_value
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
-from curiograph.results import Table, to_plain
+from curiograph.results import Skipped, Table, to_plain
 from curiograph.rewards.cct import FlexibilityTracker
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
-from curiograph.skipped import Skipped
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:

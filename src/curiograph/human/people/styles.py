@@ -66,7 +66,8 @@ class Styles(Table):
     def labels(self) -> list[str]:
         """Style of each person: hunter or busybody if the intervals of score and reliability are clear of zero."""
         clear = self.reliability.low > 0
-        return np.select([clear & (self.low > 0), clear & (self.high < 0)], ["hunter", "busybody"], "unclear").tolist()
+        cases = [clear & (self.low > 0), clear & (self.high < 0)]
+        return [str(style) for style in np.select(cases, ["hunter", "busybody"], "unclear")]
 
     @property
     def answer(self) -> str:

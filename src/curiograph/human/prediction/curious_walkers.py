@@ -13,11 +13,10 @@ import numpy as np
 import scipy.sparse
 
 from curiograph import kernels
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float32, Int32, Int64
-from curiograph.centrality.curious_pagerank import make_start_states
 from curiograph.centrality.rank_transition import check_p_g
-from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
+from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges
@@ -25,7 +24,7 @@ from curiograph.graph.graph import Graph
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.incidence import gather_product
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward_names import as_reward
 
 _STARTS_PER_TASK = 64
 
@@ -101,7 +100,7 @@ def simulate_starts(shared: tuple[Any, ...], starts: Int64) -> Mapping[str, Any]
     limits = _ConstantSize(count, alpha=1.0, groups=1, steps=steps)
     nodes, chances = [], []
     for start in starts:
-        states = make_start_states(np.asarray([start], np.int32), seed)
+        states = States.start(np.asarray([start], np.int32), seed)
         streams = kernels.random.make_streams(states.streams[0], 0, 1)
         visited = simulate_swarm(policy, states, np.ones(1), limits, streams).steps[1:]
         for step in range(steps):

@@ -14,10 +14,10 @@ from curiograph.arrays import Float32, Float64, Int32
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
+from curiograph.errors import import_optional
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_ranks import MEASURES
 from curiograph.human.choices.choice_sets import ChoiceSet
-from curiograph.optional import import_optional
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.progress import Progress, no_progress
 

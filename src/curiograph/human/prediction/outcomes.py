@@ -14,8 +14,7 @@ from curiograph.errors import UnknownNameError
 from curiograph.human.choices.choice_ranks import MEASURES
 from curiograph.human.prediction.methods import ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY, MEMORY, PAGERANK
 from curiograph.plotting import COLORS, create_figure
-from curiograph.results import Table, to_plain
-from curiograph.skipped import Skipped
+from curiograph.results import Skipped, Table, to_plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float32
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import SettingError, UnknownNameError, import_optional, quote_value
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import BASELINES
@@ -22,8 +22,6 @@ from curiograph.human.prediction.methods import MEMORY, REWARDS, Components, fit
 from curiograph.human.prediction.outcomes import Outcome, Prediction
 from curiograph.human.prediction.study import Recipe, Study, make_study
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
-from curiograph.optional import import_optional
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.validation import check_integer, check_seed
@@ -208,17 +206,9 @@ def score_components(
     # one at a time: the visits may take hundreds of megabytes
     for (name, agent, reward, count), stage in zip(components, walking, strict=True):
         visits = simulate_walkers(
-            study.graph,
-            agent,
-            reward,
-            study.starts,
-            p_g=effort.p_g,
-            steps=effort.steps,
-            count=count,
-            seed=study.seed,
-            engine=engine,
-            progress=stage,
-        )
+            study.graph, agent, reward, study.starts, p_g=effort.p_g, steps=effort.steps, count=count, seed=study.seed,
+            engine=engine, progress=stage,
+        )  # fmt: skip
         for among, each in study.choices.items():
             walked[among][name] = score_visits(visits, each.windows.histories, each.candidates)
     pagerank = score_pagerank(study.choices, engine, ranking)

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
 from curiograph.human.data.cooccurrence import ItemSimilarity, Keep, cooccurrence_graph, core
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
-from curiograph.skipped import Skipped
+from curiograph.results import Skipped
 from curiograph.validation import check_choice, check_integer, is_number
 
 

@@ -9,17 +9,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.agents.base import Agent, replay_walks, score_candidates
+from curiograph.agents.agent import Agent, replay_walks, score_candidates
 from curiograph.agents.beam import BeamAgent
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
 from curiograph.agents.planner import PlannerAgent
 from curiograph.agents.pretrained import find_agent_file, load_agent, shipped_agents
 from curiograph.arrays import Float64
-from curiograph.errors import AgentError, SettingError, UnknownNameError
+from curiograph.errors import AgentError, SettingError, UnknownNameError, shorten_text
 from curiograph.exploration.mdp import Exploration, begin
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.toys import grid, library
-from curiograph.messages import shorten_text
 
 AgentLike: TypeAlias = str | Path | Agent | Any
 """A name, a path, an Agent, or an object with a method `scores`."""

@@ -12,8 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
-from curiograph.errors import CuriographError, UnknownNameError
-from curiograph.messages import quote_value, shorten_text
+from curiograph.errors import CuriographError, UnknownNameError, quote_value, shorten_text
 
 LOG = logging.getLogger("curiograph.service")
 

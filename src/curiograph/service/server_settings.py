@@ -8,9 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from curiograph.errors import SettingError
-from curiograph.messages import quote_value
-from curiograph.service.errors import TooLargeError
+from curiograph.errors import SettingError, quote_value
+from curiograph.service.error_responses import TooLargeError
 from curiograph.validation import check_integer
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")

@@ -69,7 +69,7 @@ class Tracker(ABC):
         """
         if not self.depends_on_order:
             return np.zeros(len(self.lengths), np.uint64)
-        hashes: NDArray[np.uint64] = kernels.beam.hash_node_orders(self.nodes, self.lengths)
+        hashes: NDArray[np.uint64] = kernels.pruning.hash_node_orders(self.nodes, self.lengths)
         return hashes
 
     def gather(self, parents: Int64) -> None:
@@ -87,7 +87,7 @@ class Reward(Protocol):
 
     Examples
     --------
-    >>> from curiograph.rewards.registry import as_reward
+    >>> from curiograph.rewards.reward_names import as_reward
     >>> isinstance(as_reward("igt"), Reward)
     True
     """

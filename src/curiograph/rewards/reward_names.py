@@ -8,17 +8,16 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from curiograph.errors import RewardError, UnknownNameError
+from curiograph.errors import RewardError, UnknownNameError, quote_value
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.toys import grid
-from curiograph.messages import quote_value
-from curiograph.rewards.base import Reward, Tracker
 from curiograph.rewards.cct import ConformationalChange
 from curiograph.rewards.combined import combine_rewards
 from curiograph.rewards.cpt import Compressibility
 from curiograph.rewards.custom import CallableReward
 from curiograph.rewards.igt import InformationGaps
+from curiograph.rewards.reward import Reward, Tracker
 from curiograph.validation import check_seed
 
 RewardLike: TypeAlias = str | Reward | Callable[[Graph], float] | Mapping[Any, float]
