@@ -21,7 +21,7 @@ RUN /opt/curiograph/bin/python -m pip install --no-cache-dir --only-binary=:all:
 # Compile the kernels into the image; on a processor of another type they are compiled again at the first start.
 RUN /opt/curiograph/bin/curiograph warmup
 
-# Graphs (.npz) and prepared nodes (.safetensors).
+# Graphs and prepared nodes (.safetensors).
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=120s --retries=3 \

@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation paper-gap clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation clean
 
 run: .venv/run.done
 	$(BIN)/python -m reproduction table1 --beam-episodes 10 --out results/run
@@ -40,7 +40,7 @@ bench: .venv/test.done
 
 # Build site/. Pages open from the file system; search needs a server, since browsers load no index from files.
 docs: .venv/docs.done
-	$(BIN)/python docs/build_pages.py
+	$(BIN)/python docs/insert_results.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'Open site/index.html; with search: python3 -m http.server --directory site'
 
@@ -56,34 +56,28 @@ results: .venv/test.done
 		$(BIN)/python -m reproduction leaderboard --out docs/results; \
 	else echo 'make: CURIOGRAPH_DATA has no real-networks; their table and the leaderboard are not recomputed'; fi
 	$(BIN)/python -m benchmarks.run --out docs/results/bench.json
-	PYTHONPATH=. $(BIN)/python docs/show_results.py
+	$(BIN)/python docs/insert_results.py
 
 # Take the screenshots of the page for README and docs in its tests; page.png and page-dark.png need Wikispeedia in CURIOGRAPH_DATA.
 screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
 	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py
 
-# Measure the service under load (wrk) and the page in a browser (chromium). Requires Wikispeedia in CURIOGRAPH_DATA:
-# results on another graph cannot be compared with the stored ones, which they would replace.
-load: .venv/test.done browser wrk
+# Measure the service under load (wrk). Requires Wikispeedia in CURIOGRAPH_DATA: results on another graph cannot be
+# compared with the stored ones, which they would replace.
+load: .venv/test.done wrk
 	@test -f "$$CURIOGRAPH_DATA/wikispeedia/links.tsv" || { echo 'make: CURIOGRAPH_DATA has no wikispeedia/links.tsv;' \
 		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
 	$(BIN)/python -m benchmarks.load --out docs/results/load.json
-	$(BIN)/python -m benchmarks.load --soak --out docs/results/soak.json
-	$(BIN)/python -m benchmarks.sizing --out docs/results/sizing.json
-	$(BIN)/python -m benchmarks.page --out docs/results/page.json
-	PYTHONPATH=. $(BIN)/python docs/show_results.py
+	$(BIN)/python docs/insert_results.py
 
 # Measure many tasks and large graphs: about 15 minutes and 6 GiB, on an otherwise idle machine.
 SCALE_NODES ?= 10000000
 scale: .venv/test-all.done
 	$(BIN)/python -m benchmarks.scale --nodes $(SCALE_NODES) --out docs/results/scale.json
-	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Generate the results on human choices from the datasets in CURIOGRAPH_DATA: about an hour; rerun to resume.
 people: .venv/test.done
-	$(BIN)/python -m reproduction graph_coverage --out docs/results
-	$(BIN)/python -m reproduction preparation_quality --out docs/results
 	$(BIN)/python -m reproduction table2 --item-graph highest --run runs/table2 --out docs/results
 	$(BIN)/python -m reproduction table2 --item-graph knn --only movielens books --run runs/table2 --out runs/table2_knn
 	for ending in json md png; do cp runs/table2_knn/table2.$$ending docs/results/table2_knn.$$ending; done
@@ -95,13 +89,13 @@ people: .venv/test.done
 	$(BIN)/python -m reproduction meaning --run runs/meaning --out docs/results
 	$(BIN)/python -m reproduction profile --out docs/results
 	$(BIN)/python -m reproduction recommenders --out docs/results
-	PYTHONPATH=. $(BIN)/python docs/show_results.py
+	$(BIN)/python docs/insert_results.py
 
 # Generate the results of docs/replication.md alone; rerun to resume.
 replication: .venv/test.done
 	$(BIN)/python -m reproduction multiverse --run runs/multiverse --out docs/results
 	$(BIN)/python -m reproduction conditions --run runs/conditions --out docs/results
-	PYTHONPATH=. $(BIN)/python docs/show_results.py
+	$(BIN)/python docs/insert_results.py
 
 # Takes hours on two cores; rerun to resume.
 train-all: .venv/test.done

@@ -1,10 +1,9 @@
-"""Measure recommendations over HTTP under load, with all nodes prepared, and light requests next to heavy ones.
-
-The server runs in its own process, as in production; wrk sends the requests from the same machine.
-"""
+"""Measure the service: recommendations under load, with all nodes prepared, and light requests next to heavy and
+hostile ones. The server is a process of its own; wrk sends the load from the same machine."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -12,43 +11,33 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
+from urllib.parse import urlsplit
 
 import numpy as np
+import pandas as pd
 import psutil
-from curiograph.human.data.load import get_cache_folder
-from curiograph.recommendation.prepared import CuriousRanker
 
-from benchmarks import mixed_load
-from benchmarks.centrality import create_random_graph, read_wikispeedia
-from benchmarks.command import create_parser, exit_on_error, show_results
-from curiograph.centrality.history import History
-from curiograph.cli.output import show_progress, show_table
-from curiograph.errors import SettingError
-from curiograph.files import open_atomic
-from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
+import curiograph as cg
+from benchmarks.graphs import read_or_create_graph
+from benchmarks.hostile_requests import MEGABYTE, create_bodies, create_uploads
+from benchmarks.rows import measure_memory, run_command
 from curiograph.progress import Progress
-from curiograph.recommendation.recommender import Recommender
 
-COLUMNS = ("candidates", "requests/s", "p50", "p99", "errors", "memory first", "last", "max", "target met")
 CONNECTIONS = 32
-TARGETS = {"requests": 500.0, "p99": 0.1, "growth": 0.05}
-"""Minimum requests per second; maximum seconds and maximum relative growth of memory."""
-
-_CASES = (("last", False), ("all", False), ("last", True))  # candidates, and whether reasons are requested
+CASES = (("last", False), ("all", False), ("last", True))
+"""Candidates, and whether reasons are requested."""
+HEAVY = {"graph": "load", "agent": "beam:256", "reward": "igt", "steps": 60}
+NUM_HEAVY, BATCH = 12, 1_000
 _NUM_BODIES = 5_000
-_BATCH = 16  # nodes prepared between two progress updates
-_SAVE_INTERVAL = 60  # seconds between two saves of prepared nodes
-_SOAK_SECONDS = 600
-_START_TIMEOUT = 600  # seconds until the first answer
-_STOP_TIMEOUT = 60  # seconds from SIGTERM to the end of the server
 _SCRIPT = """\
 local bodies = {}
 for line in io.lines(os.getenv("CURIOGRAPH_BODIES")) do bodies[#bodies + 1] = line end
@@ -69,221 +58,83 @@ end
 """
 
 
-@dataclass(frozen=True)
-class Load:
-    """Result of one load; times in seconds, memory in bytes."""
-
-    graph: str
-    candidates: str
-    reasons: bool
-    connections: int
-    runs: int
-    """Number of loads in a row; the other values are those of the one with the largest p99."""
-    seconds: float
-    requests_per_second: float
-    p50: float
-    p99: float
-    slowest: float
-    errors: int
-    memory_first: int
-    """Memory after the first second, when everything that is allocated once has been."""
-    memory_last: int
-    memory_max: int
-
-    @property
-    def met(self) -> bool:
-        """Whether all targets are met."""
-        return (
-            self.requests_per_second >= TARGETS["requests"]
-            and self.p99 <= TARGETS["p99"]
-            and self.errors == 0
-            and self.memory_max <= self.memory_first * (1 + TARGETS["growth"])
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under the keys of stored runs."""
-        return asdict(self) | {"met": self.met}
-
-    def list_cells(self) -> list[Any]:
-        """Cells of a table row."""
-        memory = [f"{each / 2**20:.0f} MiB" for each in (self.memory_first, self.memory_last, self.memory_max)]
-        times = [f"{1e3 * each:.1f} ms" for each in (self.p50, self.p99)]
-        candidates = f"{self.candidates}, with reasons" if self.reasons else self.candidates
-        return [candidates, round(self.requests_per_second), *times, self.errors, *memory, self.met]
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark from the command line."""
-    parser = create_parser(__doc__)
+    parser = ArgumentParser(description=__doc__)
     parser.add_argument("--graph", type=Path, help="graph file (default: Wikispeedia)")
     parser.add_argument("--seconds", type=int, default=60, help="duration of each load (default: 60)")
     parser.add_argument("--runs", type=int, default=5, help="loads in a row, of which the slowest counts (default: 5)")
-    parser.add_argument("--visits", type=int, default=3_000, help="visits of the page (default: 3000)")
-    parser.add_argument("--soak", action="store_true", help="only send everything at once, for ten minutes")
-    args = parser.parse_args(arguments)
-    with exit_on_error(args):
-        with show_progress(args.quiet) as progress:
-            loads = [] if args.soak else run(args.graph, args.seconds, args.seed, progress, args.runs)
-            checks = run_checks(args.graph, args.seconds, args.seed, progress, args.visits, args.soak)
-        document = {"loads": [load.to_dict() for load in loads], "checks": [check.to_dict() for check in checks]}
-        if loads and not args.json:
-            first = loads[0]
-            title = f"ten recommendations on {first.graph}, {first.connections} connections, {first.seconds:.0f} s"
-            show_table(f"{title}, slowest of {first.runs}", COLUMNS, [load.list_cells() for load in loads])
-        title = "everything at once" if args.soak else "other clients"
-        show_results(args, document, title, mixed_load.COLUMNS, [check.list_cells() for check in checks])
+    run_command(parser, arguments, run)
 
 
-def run(graph: Path | None, seconds: int, seed: int, progress: Progress, runs: int = 1) -> list[Load]:
-    """Load a server with random histories of 3 to 8 nodes, for several candidate sets, with and without reasons.
-
-    Parameters
-    ----------
-    graph : Path, optional
-        Graph file. By default Wikispeedia if CURIOGRAPH_DATA has it, otherwise a random graph of its size. Its
-        prepared nodes are stored in the cache folder of the user.
-    seconds : int
-        Duration of each load.
-    seed : int
-        Seed of the histories.
-    progress : callable
-        Progress callback.
-    runs : int
-        Number of loads in a row; the slowest, by p99, is returned.
-    """
+def run(args: Namespace, progress: Progress) -> tuple[dict[str, Any], dict[str, pd.DataFrame]]:
+    """Prepare all nodes of a graph, and measure the server with them."""
     wrk = shutil.which("wrk")
     if wrk is None:
-        raise SettingError("the load comes from wrk, which is not installed: apt install wrk.")
-    name, g = _read_graph(graph, seed)
-    parts = _prepare_all_nodes(g, progress)
-    loads = []
+        raise cg.SettingError("the load comes from wrk, which is not installed: apt install wrk.")
+    name, graph = (args.graph.name, cg.read_graph(args.graph)) if args.graph else read_or_create_graph(args.seed)
+    loads: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        npz = Path(folder) / "load.safetensors"
-        g.save(str(npz))
-        for candidates, reasons in _CASES:
-            progress(f"{seconds} s of load, candidates {candidates}{', with reasons' if reasons else ''}")
-            with run_server(["--graph", f"load={npz}", "--parts", f"load={parts}"]) as (address, process):
-                url = f"{address}/api/v1/recommend"
-                bodies = _create_bodies(g, candidates, reasons, seed)
-                first = Request(url, bodies[0].encode(), {"Content-Type": "application/json"})
-                with urlopen(first, timeout=_START_TIMEOUT) as answer:  # everything is in place before the load
-                    answer.read()
-                results = [_run_wrk(wrk, Path(folder), url, bodies, seconds, process.pid) for _ in range(runs)]
-            found = max((found for found, _ in results), key=lambda each: float(each["p99"]))
-            took = found["microseconds"] / 1e6
-            loads.append(
-                Load(
-                    graph=name,
-                    candidates=candidates,
-                    reasons=reasons,
-                    connections=CONNECTIONS,
-                    runs=runs,
-                    seconds=took,
-                    requests_per_second=found["requests"] / took,
-                    p50=found["p50"] / 1e6,
-                    p99=found["p99"] / 1e6,
-                    slowest=found["max"] / 1e6,
-                    errors=sum(each["errors"] for each, _ in results),
-                    memory_first=results[0][1][0],
-                    memory_last=results[-1][1][-1],
-                    memory_max=max(max(each) for _, each in results),
-                )
-            )
-    return loads
-
-
-def run_checks(
-    graph: Path | None, seconds: int, seed: int, progress: Progress, visits: int, soak: bool
-) -> list[mixed_load.Check]:
-    """Measure what one client notices of the others; with `soak`, send everything at once for ten minutes."""
-    _, g = _read_graph(graph, seed)
-    parts = _prepare_all_nodes(g, progress)
-    labels = [g.label(int(v)) for v in np.flatnonzero(g.degrees)]
-    with tempfile.TemporaryDirectory() as folder:
-        npz = Path(folder) / "load.safetensors"
-        g.save(str(npz))
-        with run_server(["--graph", f"load={npz}", "--parts", f"load={parts}"]) as (address, process):
-            if soak:
-                return mixed_load.soak(address, process.pid, labels, _SOAK_SECONDS, progress)
-            visit = mixed_load.measure_visits(address, process.pid, visits, progress)
-            light = mixed_load.measure_light(address, labels, seconds, progress)
-        with run_server(["--limit", "seconds=5"]) as (address, process):
-            return [*light, visit, mixed_load.measure_hostile(address, progress)]
-
-
-def _read_graph(graph: Path | None, seed: int) -> tuple[str, Graph]:
-    """Return the name and the graph of a file; by default Wikispeedia or a random graph of its size."""
-    if graph is not None:
-        return graph.name, read_graph(graph)
-    wikispeedia = read_wikispeedia()
-    if wikispeedia is not None:
-        return "Wikispeedia", wikispeedia
-    name = "uniform, directed, of Wikispeedia's size"
-    return name, create_random_graph(4_600, 120_000, seed, directed=True)
-
-
-def get_parts_folder() -> Path:
-    """Return the folder of prepared nodes in the cache of the user; create it if necessary."""
-    folder = get_cache_folder().parent / "load"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _prepare_all_nodes(graph: Graph, progress: Progress) -> Path:
-    """Prepare the nodes that the file of prepared nodes of this graph lacks, with regular saves; return the file."""
-    recommender = Recommender(graph)
-    rankers = [part for part in recommender.ranker.parts().values() if isinstance(part, CuriousRanker)]
-    file = get_parts_folder() / f"parts-{rankers[0].describe(graph)['graph']}.safetensors"
-    if file.exists():
-        recommender.load(file)
-    nodes = range(recommender.graph.num_nodes)
-    missing = [recommender.graph.label(v) for v in nodes if not recommender.is_prepared(History.from_visits([v]))]
-    saved = time.monotonic()
-    for first in range(0, len(missing), _BATCH):
-        progress(f"preparing node {first} of {len(missing)}, once", first / len(missing))
-        recommender.prepare(missing[first : first + _BATCH])
-        if time.monotonic() - saved > _SAVE_INTERVAL:
-            recommender.save(file)
-            saved = time.monotonic()
-    if missing:
-        recommender.save(file)
-    return file
+        file, parts = Path(folder) / "load.safetensors", Path(folder) / "parts.safetensors"
+        cg.write_graph(graph, file)
+        recommender = cg.Recommender(graph)
+        recommender.prepare(progress=progress)
+        recommender.save(parts)
+        server = partial(run_server, "--graph", f"load={file}", "--parts", f"load={parts}")
+        for candidates, reasons in CASES:
+            bodies = _create_bodies(graph, candidates, reasons, args.seed)
+            with server() as (address, pid):
+                send(address, "POST", "/api/v1/recommend", bodies[0].encode())  # everything is in place before the load
+                runs = []
+                for number in range(args.runs):
+                    progress(f"{args.seconds} s of load, candidates {candidates}", number / args.runs)
+                    runs.append(_run_wrk(wrk, Path(folder), address, bodies, args.seconds, pid))
+            load = {"graph": name, "candidates": candidates, "reasons": reasons, "connections": CONNECTIONS}
+            loads.append(load | summarize_runs(runs))
+        labels = [graph.label(int(v)) for v in np.flatnonzero(graph.degrees)]
+        with server() as (address, pid):
+            checks = measure_light(address, pid, labels, args.seconds, progress)
+    with run_server("--seconds", "5") as (address, _):
+        checks.append(measure_hostile(address, progress))
+    tables = {"ten recommendations": pd.DataFrame(loads), "other clients": pd.DataFrame(checks)}
+    return {"loads": loads, "checks": checks}, tables
 
 
 @contextmanager
-def run_server(arguments: Sequence[str]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Start `curiograph serve`; yield its address and process once it is ready, and stop it at the end."""
+def run_server(*arguments: str) -> Iterator[tuple[str, int]]:
+    """Start `curiograph serve`; yield its address and process id once it is ready, and stop it at the end."""
     command = [sys.executable, "-m", "curiograph", "serve", "--port", "0", "--json", "--quiet", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "CURIOGRAPH_TOKEN"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        ready = process.stdout.readline() if process.stdout else ""
+        if not ready:
+            raise cg.SettingError("the server did not start; see its output above.")
         try:
-            yield _read_address(process), process
+            yield json.loads(ready)["address"], process.pid
         finally:
             process.send_signal(signal.SIGTERM)
-            try:
-                code = process.wait(_STOP_TIMEOUT)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise SettingError(f"the server did not end within {_STOP_TIMEOUT} s of SIGTERM.") from None
-            if code != 0:
-                raise SettingError(f"the server ended with exit code {code}; see its output above.")
+            if process.wait(60) != 0:
+                raise cg.SettingError(f"the server ended with exit code {process.returncode}; see its output above.")
 
 
-def _read_address(process: subprocess.Popen[str]) -> str:
-    """Read the JSON document that the server prints when it is ready."""
-    text = ""
-    for line in process.stdout or ():
-        text += line
-        if line.startswith("}"):
-            return str(json.loads(text)["address"])
-    raise SettingError("the server did not start; see its output above.")
+def send(address: str, method: str, path: str, body: Any = None) -> tuple[int, float]:
+    """Send a request over a connection of its own; return its status and the seconds until it was complete."""
+    start, server = time.perf_counter(), urlsplit(address)
+    with closing(http.client.HTTPConnection(server.hostname or "", server.port, timeout=120)) as connection:
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        connection.request(method, path, content, {} if body is None else {"Content-Type": "application/json"})
+        with connection.getresponse() as response:
+            response.read()
+            return response.status, time.perf_counter() - start
 
 
-def _create_bodies(graph: Graph, candidates: str, reasons: bool, seed: int) -> list[str]:
-    """Create request bodies with random histories."""
+# ---- load -----------------------------------------------------------------------------------------------------------
+
+
+def _create_bodies(graph: cg.Graph, candidates: str, reasons: bool, seed: int) -> list[str]:
+    """Create request bodies with random histories of 3 to 8 nodes."""
     rng = np.random.default_rng(seed)
-    connected = np.flatnonzero(graph.degrees)
-    bodies = []
+    connected, bodies = np.flatnonzero(graph.degrees), []
     for _ in range(_NUM_BODIES):
         history = rng.choice(connected, min(len(connected), int(rng.integers(3, 9))), replace=False)
         labels = [graph.label(int(v)) for v in history]
@@ -291,17 +142,13 @@ def _create_bodies(graph: Graph, candidates: str, reasons: bool, seed: int) -> l
     return bodies
 
 
-def _run_wrk(
-    wrk: str, folder: Path, url: str, bodies: Sequence[str], seconds: int, pid: int
-) -> tuple[dict[str, Any], list[int]]:
-    """Run wrk; return its result, and the resident bytes of the server second by second."""
-    script, lines = folder / "load.lua", folder / "bodies.jsonl"
-    for path, text in ((script, _SCRIPT), (lines, "\n".join(bodies) + "\n")):
-        with open_atomic(path) as stream:
-            stream.write(text.encode())
+def _run_wrk(wrk: str, folder: Path, address: str, bodies: Sequence[str], seconds: int, pid: int) -> dict[str, Any]:
+    """Run wrk; return its result, with the resident bytes of the server second by second."""
+    script, lines, memory = folder / "load.lua", folder / "bodies.jsonl", []
+    script.write_text(_SCRIPT)
+    lines.write_text("\n".join(bodies) + "\n")
+    url, environment = f"{address}/api/v1/recommend", os.environ | {"CURIOGRAPH_BODIES": str(lines)}
     command = [wrk, "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", "-s", str(script), url]
-    environment = os.environ | {"CURIOGRAPH_BODIES": str(lines)}
-    memory: list[int] = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         while process.poll() is None:
             time.sleep(1)
@@ -309,8 +156,121 @@ def _run_wrk(
         output = process.stdout.read() if process.stdout else ""
     found = [line.removeprefix("RESULT ") for line in output.splitlines() if line.startswith("RESULT ")]
     if process.returncode != 0 or not found:
-        raise SettingError(f"wrk ended with exit code {process.returncode} and no result.")
-    return json.loads(found[0]), memory
+        raise cg.SettingError(f"wrk ended with exit code {process.returncode} and no result.")
+    return {**json.loads(found[0]), "memory": memory}
+
+
+def summarize_runs(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the values of the run with the largest p99, and errors and memory of all runs; seconds and bytes."""
+    slowest = max(runs, key=lambda run: run["p99"])
+    seconds = slowest["microseconds"] / 1e6
+    load = {
+        "runs": len(runs),
+        "seconds": seconds,
+        "requests_per_second": slowest["requests"] / seconds,
+        **{name: slowest[name] / 1e6 for name in ("p50", "p99")},
+        "slowest": slowest["max"] / 1e6,
+        "errors": sum(run["errors"] for run in runs),
+        "memory_first": runs[0]["memory"][0],
+        "memory_last": runs[-1]["memory"][-1],
+        "memory_max": max(max(run["memory"]) for run in runs),
+    }
+    is_fast = load["requests_per_second"] >= 1_000 and load["p99"] <= 0.1 and load["errors"] == 0
+    return load | {"met": is_fast and load["memory_max"] <= 1.05 * load["memory_first"]}
+
+
+# ---- what one client notices of the others --------------------------------------------------------------------------
+
+
+def check(name: str, value: float, target: float, unit: str) -> dict[str, Any]:
+    """Return a measured value, in seconds or bytes, with its target."""
+    return {"name": name, "value": value, "target": target, "unit": unit, "met": value <= target}
+
+
+@contextmanager
+def repeat_in_threads(functions: Sequence[Callable[[], object]]) -> Iterator[None]:
+    """Call each function again and again in a thread of its own while the block runs; wait for the last calls."""
+    done = threading.Event()
+
+    def repeat(function: Callable[[], object]) -> None:
+        while not done.is_set():
+            with suppress(OSError, http.client.HTTPException):  # the server may close the connection
+                function()
+
+    with ThreadPoolExecutor(len(functions)) as pool:
+        calls = [pool.submit(repeat, function) for function in functions]
+        try:
+            yield
+        finally:
+            done.set()
+    for call in calls:
+        call.result()
+
+
+def measure_light(address: str, pid: int, labels: list[Any], seconds: float, progress: Progress) -> list[Any]:
+    """Measure light requests while heavy ones and a huge batch run; `labels` are prepared nodes of the graph `load`."""
+    rng, answers = np.random.default_rng(0), list[tuple[int, float]]()
+    histories = [[labels[i] for i in rng.integers(0, len(labels), 5)] for _ in range(BATCH)]
+
+    def send_heavy(path: str, body: Any) -> None:
+        answers.append(send(address, "POST", f"/api/v1/{path}", body))
+
+    batch = {"graph": "load", "histories": histories, "k": 1_000}
+    heavy = [*[partial(send_heavy, "explore", HEAVY)] * NUM_HEAVY, partial(send_heavy, "recommend", batch)]
+    light = {
+        "look": {"graph": "toy:library", "walk": ["music", "physics"]},
+        "recommend": {"graph": "load", "history": histories[0], "prepared_only": True},
+    }
+    times: dict[str, list[float]] = {path: [] for path in light}
+    with repeat_in_threads(heavy):
+        time.sleep(seconds / 10)  # in which everything is allocated that is allocated once
+        before, end = measure_memory(pid), time.monotonic() + seconds
+        while time.monotonic() < end:
+            progress("light requests next to heavy ones", 1 - (end - time.monotonic()) / seconds)
+            for path, body in light.items():
+                status, took = send(address, "POST", f"/api/v1/{path}", body)
+                times[path].append(took if status == 200 else np.inf)
+        growth = measure_memory(pid) - before
+    check_heavy(answers)
+    load = f"next to {NUM_HEAVY} heavy requests and a batch of {BATCH:,} histories, p99"
+    p99 = {path: float(np.percentile(values, 99)) for path, values in times.items()}
+    return [
+        check(f"`/look` on a toy graph {load}", p99["look"], 0.2, "s"),
+        check(f"prepared recommendation {load}", p99["recommend"], 0.5, "s"),
+        check(f"growth of memory in {seconds:.0f} s of them", growth, 100 * MEGABYTE, "bytes"),
+    ]
+
+
+def check_heavy(answers: Sequence[tuple[int, float]]) -> None:
+    """Raise an error if heavy requests fail, or are too short to disturb others; 503 is the time limit."""
+    failed = sorted({status for status, _ in answers} - {200, 503})
+    typical = np.median([seconds for _, seconds in answers]) if answers else 0.0
+    if failed:
+        raise cg.SettingError(f"heavy requests were answered with status {failed}; see the output of the server.")
+    if typical < 1:
+        raise cg.SettingError(f"heavy requests take {typical:.2f} s; choose a graph on which they take 1 s or more.")
+
+
+def measure_hostile(address: str, progress: Progress) -> dict[str, Any]:
+    """Measure the longest time of /healthz while hostile bodies and uploads arrive, all as large as allowed."""
+    blocks = [0.0]
+    requests = [(f"/api/v1/{path}", content) for _, path, content in create_bodies(2 * MEGABYTE)]
+    requests += [(f"/api/v1/graphs?name={file}", content) for _, file, content in create_uploads(3 * MEGABYTE)]
+
+    def check_health() -> None:
+        start = time.perf_counter()
+        try:
+            send(address, "GET", "/healthz")
+        finally:  # also if it timed out
+            blocks.append(time.perf_counter() - start)
+        time.sleep(0.01)
+
+    with repeat_in_threads([check_health]):
+        for number, (path, content) in enumerate(requests):
+            progress(f"hostile request {number} of {len(requests)}", number / len(requests))
+            with suppress(OSError, http.client.HTTPException):
+                send(address, "POST", path, content)
+    return check(f"longest block of `/healthz` by {len(requests)} kinds of hostile requests", max(blocks), 0.5, "s")
 
 
 if __name__ == "__main__":

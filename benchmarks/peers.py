@@ -14,11 +14,12 @@ import numpy as np
 from curiograph.arrays import Float64
 
 
-def find_peers() -> dict[str, Callable[[Float64], float]]:
-    """Return the functions of an adjacency matrix that `walltime` compares with, as far as they are installed."""
-    peers: dict[str, Callable[[Float64], float]] = {"slow twin": compute_slow_compressibility}
-    with suppress(ImportError):  # the experiment reports what is missing
-        peers["ripser"] = partial(compute_ripser_beta1, import_module("ripser"))
+def find_gap_peers() -> dict[str, Callable[[Float64], int]]:
+    """Return the functions that compute beta_1 from an adjacency matrix, of the libraries that are installed."""
+    peers: dict[str, Callable[[Float64], int]] = {}
+    for name, compute_beta1 in (("ripser", compute_ripser_beta1), ("gudhi", compute_gudhi_beta1)):
+        with suppress(ImportError):  # the report lists what is missing
+            peers[name] = partial(compute_beta1, import_module(name))
     return peers
 
 
@@ -53,19 +54,22 @@ def _merge_clusters(joint: Float64, i: int, j: int) -> Float64:
 
 
 def compute_ripser_beta1(ripser: Any, adjacency: Float64) -> int:
-    """Compute beta_1 of a clique complex by ripser: neighbors at distance 1, all others at infinity."""
-    distances = np.where(adjacency > 0, 1.0, np.inf)
-    np.fill_diagonal(distances, 0.0)
-    diagrams = ripser.ripser(distances, distance_matrix=True, maxdim=1, thresh=1.0)["dgms"]
-    return len(diagrams[1])
+    """Compute beta_1 of a clique complex by ripser."""
+    found = ripser.ripser(_get_distances(adjacency), distance_matrix=True, maxdim=1, thresh=1.0)
+    return len(found["dgms"][1])
 
 
 def compute_gudhi_beta1(gudhi: Any, adjacency: Float64) -> int:
     """Compute beta_1 of a clique complex by gudhi, in the fastest way that it offers."""
-    distances = np.where(adjacency > 0, 1.0, np.inf)
-    np.fill_diagonal(distances, 0.0)
-    tree = gudhi.SimplexTree.create_from_array(distances, max_filtration=1.0)
+    tree = gudhi.SimplexTree.create_from_array(_get_distances(adjacency), max_filtration=1.0)
     tree.expansion(2)
     tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
     betti = tree.betti_numbers()
     return int(betti[1]) if len(betti) > 1 else 0
+
+
+def _get_distances(adjacency: Float64) -> Float64:
+    """Return distances of 1 between neighbors, and infinity between others."""
+    distances = np.where(adjacency > 0, 1.0, np.inf)
+    np.fill_diagonal(distances, 0.0)
+    return distances

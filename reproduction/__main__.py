@@ -13,7 +13,7 @@ from typing import Any
 
 from curiograph.cli.output import show_progress
 from curiograph.errors import CuriographError
-from curiograph.parallel import resolve_engine
+from curiograph.parallel import Engine
 from curiograph.results import to_plain
 from reproduction.report import Report, Setup, write_document, write_report
 
@@ -33,7 +33,6 @@ EXPERIMENTS = {
     "meaning": "what curiosity adds to models of choices, given the similarity of articles",
     "profile": "measures of finished and unfinished games, and styles of players",
     "recommenders": "recommenders on held-out events",
-    "graph_coverage": "how much of a catalog each kind of item graph covers",
     "ablation": "effect of each choice behind the gnn agent",
     "leaderboard": "agents on the frozen suite",
 }
@@ -75,8 +74,8 @@ def run_experiment(name: str, arguments: Sequence[str]) -> int:
     options = {parameter.name: getattr(given, parameter.name) for parameter in own}
     out: Path = given.out
     out.mkdir(parents=True, exist_ok=True)
-    engine = resolve_engine("local", given.workers, None, given.run)
-    with engine.connect(), show_progress(given.quiet) as progress:
+    engine = Engine(workers=given.workers, run=given.run)
+    with show_progress(given.quiet) as progress:
         found = experiment.compute(Setup(given.folder, given.seed, engine, progress), **options)
     document = to_plain({"settings": {**options, "seed": given.seed}, **found})
     write_document(document, out / f"{name}.json")

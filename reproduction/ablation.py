@@ -1,43 +1,47 @@
 """Ablation of the gnn agent on validation graphs.
 
 Every variant changes one setting (or is the paper's configuration), trains for the same number of steps from the same
-seed, and is compared by its last validation return on one family per reward. With a run folder, finished trainings are
-kept.
+seed, and is compared by its last validation return on one family per reward.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
+from curiograph.agents.evaluate import evaluate
+from curiograph.agents.layers import limit_blas_threads
 from curiograph.graph.generators import generate_split
-from curiograph.training.trainer import train
+from curiograph.rewards.reward_names import as_reward
+from curiograph.training.dqn import DqnLearner, PaperDqnLearner
+from curiograph.training.trainer import use_one_torch_thread
+from curiograph.training.training_settings import make_settings
 from reproduction.report import Report, Setup, number
 
 CELLS = (("igt", "ba"), ("cpt", "ws"))
 """Rewards and families."""
+PAPER = "the paper's setting"
+"""Name of the variant with the preset of the paper."""
 VARIANTS: dict[str, dict[str, Any]] = {
     "ours": {},
-    "features as in the paper (no logarithm)": {"log_features": False},
-    "without triangles inside the subgraph": {"inner_triangles": False},
-    "without degree and triangles inside it": {"inner_triangles": False, "inner_degree": False},
-    "mean over neighbors instead of sum": {"aggregation": "mean"},
+    "features as in the paper (no logarithm)": {"shape": {"log_features": False}},
+    "without triangles inside the subgraph": {"shape": {"inner_triangles": False}},
+    "without degree and triangles inside it": {"shape": {"inner_triangles": False, "inner_degree": False}},
+    "mean over neighbors instead of sum": {"shape": {"aggregation": "mean"}},
     "1-step targets": {"returns": 1},
-    "1-step targets, double": {"returns": 1, "double": True},
     "discount 0.75": {"discount": 0.75},
-    "the paper's setting": {"preset": "paper"},
+    PAPER: {},
 }
-"""Changed settings of `cg.train`."""
+"""What a variant changes: the shape of the network, the rewards of an n-step return, the discount."""
 
 
 def compute(setup: Setup, steps: int = 2000) -> dict[str, Any]:
-    """Train all variants."""
+    """Train all variants; with a run folder, finished trainings are kept."""
     tasks = [(name, reward, family) for name in VARIANTS for reward, family in CELLS]
-    key = [VARIANTS, steps, setup.seed]
-    found = setup.engine.map(
-        _train_variant, (steps, setup.seed), tasks, name="ablation", key=key, unit="trainings", progress=setup.progress
-    )
+    key, shared = [VARIANTS, steps, setup.seed], (steps, setup.seed)
+    found = setup.engine.map(_train_variant, shared, tasks, name="ablation", key=key, progress=setup.progress)
     rows = {name: {"variant": name} for name in VARIANTS}
     for (name, reward, family), result in zip(tasks, found, strict=True):
         rows[name][f"{reward}-{family}"] = result["validation"]
@@ -46,18 +50,17 @@ def compute(setup: Setup, steps: int = 2000) -> dict[str, Any]:
 
 def _train_variant(shared: tuple[int, int], task: tuple[str, str, str]) -> dict[str, Any]:
     (steps, seed), (name, reward, family) = shared, task
-    validations: list[float] = []
-    train(
-        generate_split(family, test=0, seed=seed),
-        reward,
-        seed=seed,
-        train_steps=steps,
-        validate_every=max(1, steps // 4),
-        validation_walks=50,
-        progress=lambda report: validations.append(report["validation"]),
-        **VARIANTS[name],
-    )
-    return {"validation": validations[-1]}
+    changes, sets = dict(VARIANTS[name]), generate_split(family, test=0, seed=seed)
+    shape, discount = changes.pop("shape", {}), {key: changes.pop(key) for key in ("discount",) if key in changes}
+    base = PaperDqnLearner if name == PAPER else DqnLearner
+    learner_type: Any = type("Variant", (base,), {"shape": replace(base.shape, **shape), **changes})
+    settings = make_settings("gnn", "paper" if name == PAPER else "best", {"train_steps": steps, **discount})
+    with use_one_torch_thread(), limit_blas_threads():
+        learner = learner_type(settings, sets.train, as_reward(reward), seed)
+        while learner.step_number < steps:
+            learner.step()
+        found = evaluate(learner.agent, sets.val, reward, settings.walk_nodes, 50, seed=seed)
+    return {"validation": found.mean}
 
 
 def report(document: dict[str, Any]) -> Report:

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from math import nan
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.load import load_dataset
-from curiograph.human.prediction.components import PAGERANK, REWARDS, Components, score_pagerank
-from curiograph.human.prediction.protocol import Study, get_recipe, make_study
-from curiograph.human.prediction.results import MEMORY, Outcome
-from curiograph.human.prediction.walkers import Walkers, score_visits, simulate_walkers
-from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, estimate_means, resample_means, sum_by_user
-from curiograph.statistics.groups import adjust_holm
 from numpy.typing import NDArray
 from scipy.stats import norm
 
 from curiograph.arrays import Float32, Float64, Int64
+from curiograph.bootstrap import INTERVAL_PERCENTILES, estimate_means, resample_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.growth.compute import compute_growth
 from curiograph.human.choices.choice_sets import ChoiceSet
+from curiograph.human.data.datasets import Dataset
+from curiograph.human.people.group_comparison import adjust_holm
+from curiograph.human.prediction.curious_walkers import score_visits, simulate_walkers
+from curiograph.human.prediction.methods import MEMORY, PAGERANK, REWARDS, Components, score_pagerank
+from curiograph.human.prediction.outcomes import Outcome
 from curiograph.human.prediction.predict import FULL, QUICK, Effort, fit_splits
-from curiograph.human.trajectories import Trajectories, count_by_user
+from curiograph.human.prediction.study import Study, get_recipe, make_study
+from curiograph.human.trajectories import Trajectories
 from curiograph.plotting import COLORS, create_figure, get_color
-from reproduction.people import DATASETS, GAMES, TITLES, load_datasets
+from reproduction.people import DATASETS, GAMES, TITLES, load_datasets, load_games
 from reproduction.report import Report, Setup, interval, is_known
 
 CONDITIONS = {
@@ -73,7 +73,7 @@ def compute(setup: Setup, only: tuple[str, ...] = DATASETS, quick: bool = False)
     effort = replace(QUICK, windows=1000) if quick else EFFORT
     settings = {"datasets": only, "effort": effort, "long_windows": LONG_WINDOWS, "seed": setup.seed}
     datasets = load_datasets(only, setup.folder)
-    named = [label_games(each) if each.name == "wikispeedia" else each for each in datasets]
+    named = [label_games(each, setup.folder) if each.name == "wikispeedia" else each for each in datasets]
     return compare_datasets(setup, named, settings)
 
 
@@ -131,17 +131,16 @@ def contrast_groups(groups: Groups, base: str, seed: int = 0) -> dict[str, Any]:
     return {"choices": choices, "users": users, "gains": means.tolist(), "difference": difference, "p": p}
 
 
-def label_games(wikispeedia: Dataset) -> Dataset:
+def label_games(wikispeedia: Dataset, folder: Path | None) -> Dataset:
     """Return Wikispeedia with sessions named by the kind of the game and the number of earlier games of the player."""
     walks: list[list[Any]] = []
     users: list[Any] = []
     sessions: list[str] = []
-    for kind, file in GAMES.items():
-        if (wikispeedia.source_path / file).is_file():
-            part = load_dataset(wikispeedia.source_path / file).walks
-            walks += [part.labels(number) for number in range(len(part))]
-            users += [part.user(number) for number in range(len(part))]
-            sessions += [f"{kind} {earlier}" for earlier in count_by_user(part.users)]
+    for kind in GAMES:
+        part = load_games(kind, folder)[0]
+        walks += part
+        users += [part.user(number) for number in range(len(part))]
+        sessions += [f"{kind} {int(str(part.session(number))) - 1}" for number in range(len(part))]
     return replace(wikispeedia, walks=Trajectories.from_walks(walks, users, wikispeedia.graph, sessions=sessions))
 
 
@@ -208,7 +207,7 @@ def find_groups(study: Study, choices: ChoiceSet) -> dict[str, tuple[Mask, Mask]
     sizes = np.array([len(nodes) for nodes in recent])
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     growth = compute_growth(study.graph, np.concatenate(recent).astype(np.int32), offsets)
-    for condition, steps in (("gaps", growth.betti[:, 1]), ("compression", growth.bits)):
+    for condition, steps in (("gaps", growth.beta1), ("compression", growth.bits)):
         values = pd.Series(steps[offsets[1:] - 1])
         is_above = (values > values.groupby(sizes).transform("median")).to_numpy()
         is_measured = sizes >= _FEWEST_NODES
@@ -219,13 +218,12 @@ def find_groups(study: Study, choices: ChoiceSet) -> dict[str, tuple[Mask, Mask]
 def _predict_choices(setup: Setup, study: Study, sets: Mapping[str, ChoiceSet], effort: Effort) -> dict[str, Outcome]:
     """Fit PageRank, greedy curious walkers and walkers without curiosity to each choice set, and rank the choices."""
     engine, progress = setup.engine, setup.progress
-    random = Walkers("random", p_g=effort.p_g, steps=effort.steps, count=effort.walkers, seed=study.seed)
-    walkers = {f"greedy {reward}": replace(random, agent="greedy", reward=reward) for reward in REWARDS}
-    walkers[MEMORY] = random
+    walking: dict[str, Any] = {"p_g": effort.p_g, "steps": effort.steps, "count": effort.walkers, "seed": study.seed}
+    walkers = {**{f"greedy {reward}": ("greedy", reward) for reward in REWARDS}, MEMORY: ("random", "igt")}
     starts = np.unique(np.concatenate([choices.windows.histories.ravel() for choices in sets.values()]))
     scores: dict[str, dict[str, Float32]] = {name: {} for name in sets}
-    for component, each in walkers.items():
-        visits = simulate_walkers(study.graph, each, starts, f"walkers-{component.replace(' ', '-')}", engine, progress)
+    for component, (agent, reward) in walkers.items():
+        visits = simulate_walkers(study.graph, agent, reward, starts, **walking, engine=engine, progress=progress)
         for name, choices in sets.items():
             scores[name][component] = score_visits(visits, choices.windows.histories, choices.candidates)
     pagerank = score_pagerank(sets, engine, progress)
@@ -235,7 +233,7 @@ def _predict_choices(setup: Setup, study: Study, sets: Mapping[str, ChoiceSet], 
             components=Components(choices, pagerank[name], scores[name], baselines={}),
             effort=effort,
             among=name,
-            key=lambda: {"walkers": [each.get_key(study.graph) for each in walkers.values()]},
+            key=[],
             engine=engine,
             progress=progress,
         )

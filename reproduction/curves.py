@@ -10,7 +10,7 @@ import pandas as pd
 
 from curiograph.agents.evaluate import Episodes
 from curiograph.graph.generators import FAMILIES
-from curiograph.plotting import create_figure, plot_lines
+from curiograph.plotting import create_figure
 from reproduction.comparison import (
     REWARDS,
     TITLES,
@@ -20,7 +20,8 @@ from reproduction.comparison import (
     run_all_walks,
     select_columns,
 )
-from reproduction.report import Setup, number, plus_minus
+from reproduction.plots import plot_lines
+from reproduction.report import Setup, add_legend, number, plus_minus
 from reproduction.timing import compute_mean_and_error, compute_ratio_of_means
 
 COLUMNS = ("random", "greedy", "gnn", "planner", "beam")
@@ -134,6 +135,5 @@ def plot_points(points: Sequence[Point], axis: str, *, relative: bool) -> Any:
             panel.set_ylabel(f"{TITLES[reward]}\n{label}", fontsize=9)
     for panel in panels[-1]:
         panel.set_xlabel(axis)
-    handles, names = panels[0][0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
+    add_legend(figure, len(columns))
     return figure

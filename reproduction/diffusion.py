@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from curiograph.human.prediction.components import REWARDS
 
 from curiograph.centrality.walk_statistics import UNBIASED, walk_statistics
+from curiograph.human.prediction.methods import REWARDS
 from curiograph.plotting import COLORS, create_figure
-from reproduction.people import DATASETS, TITLES, prepare_predictions
+from reproduction.people import DATASETS, TITLES, list_predictions, train_walkers
 from reproduction.report import Report, Setup, plus_minus
 
 P_G = 0.5
@@ -30,13 +30,14 @@ def compute(
     """Run walkers of every kind on every graph from the same starts, with the agents of Table 2's run folder."""
     walkers = {}
     shared: dict[str, Any] = {"walks": walks, "steps": steps, "p_g": P_G, "seed": setup.seed}
-    for prediction in prepare_predictions(setup, only, quick):
-        graph = prediction.study.graph
+    for dataset, settings in list_predictions(setup, only, quick):
+        study, agents = train_walkers(dataset, **settings)
+        graph = study.graph
         found = {UNBIASED: walk_statistics(graph, None, **shared)}
         for reward in REWARDS:
-            found[reward] = walk_statistics(graph, prediction.agents[reward], reward=reward, **shared)
+            found[reward] = walk_statistics(graph, agents[reward], reward=reward, **shared)
             found[f"greedy {reward}"] = walk_statistics(graph, "greedy", reward=reward, **shared)
-        walkers[prediction.study.name] = {kind: each.columns() for kind, each in found.items()}
+        walkers[dataset.name] = {kind: each.columns() for kind, each in found.items()}
     return {"walking": {"walks": walks, "steps": steps, "p_g": P_G}, "walkers": walkers}
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from curiograph.human.prediction.components import PAGERANK, Mixture
 
-from curiograph.human.prediction.predict import PredictionRun
+from curiograph.human.data.datasets import Dataset
+from curiograph.human.prediction.methods import PAGERANK, Mixture
+from curiograph.human.prediction.predict import fit_splits, score_components
 from curiograph.plotting import MARKERS, create_figure, get_color
-from reproduction.people import DATASETS, TITLES, prepare_predictions
+from reproduction.people import DATASETS, TITLES, list_predictions, train_walkers
 from reproduction.report import Report, Setup
 
 METHODS = (PAGERANK, "igt+cpt")
@@ -20,19 +21,21 @@ _NUM_OFFERS = 5  # candidates listed for each method
 
 def compute(setup: Setup, only: tuple[str, ...] = DATASETS, count: int = 4, quick: bool = False) -> dict[str, Any]:
     """Draw `count` choices of each dataset at random among those of the test users of the first split."""
-    runs = prepare_predictions(setup, only, quick)
-    return {"examples": [example for run in runs for example in _draw_examples(run, count)]}
+    studies = list_predictions(setup, only, quick)
+    return {"examples": [each for dataset, settings in studies for each in _draw_examples(dataset, settings, count)]}
 
 
-def _draw_examples(run: PredictionRun, count: int) -> list[dict[str, Any]]:
-    outcome, scored = run.complete()["last"], run.scored["last"]
+def _draw_examples(dataset: Dataset, settings: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    (study, agents), effort, engine = train_walkers(dataset, **settings), settings["effort"], settings["engine"]
+    scored = score_components(study, agents, effort, engine, settings["progress"])["last"]
+    outcome = fit_splits(study, scored, effort, "last", [agents], engine, settings["progress"])
     windows, candidates = scored.choices.windows, scored.choices.candidates
-    tested = np.flatnonzero(run.study.split(0, windows.users) & (candidates.counts > _NUM_OFFERS))
-    drawn = np.random.default_rng(run.seed).choice(tested, min(count, len(tested)), replace=False)
+    tested = np.flatnonzero(study.split(0, windows.users) & (candidates.counts > _NUM_OFFERS))
+    drawn = np.random.default_rng(study.seed).choice(tested, min(count, len(tested)), replace=False)
     mixtures = {name: Mixture(**outcome.fits[name][0]) for name in METHODS}
     scores = {name: scored.score_mixture(mixture) for name, mixture in mixtures.items()}
-    percentiles = {name: scored.rank_choices(mixture).percentile for name, mixture in mixtures.items()}
-    titles = [str(name).replace("_", " ") for name in run.study.graph.names]
+    percentiles = {name: scored.choices.rank(values).percentile for name, values in scores.items()}
+    titles = [str(name).replace("_", " ") for name in study.graph.names]
     examples = []
     for window in np.sort(drawn).tolist():
         own = slice(candidates.offsets[window], candidates.offsets[window + 1])
@@ -40,7 +43,7 @@ def _draw_examples(run: PredictionRun, count: int) -> list[dict[str, Any]]:
         best = {name: nodes[np.argsort(-values[own], kind="stable")[:_NUM_OFFERS]] for name, values in scores.items()}
         examples.append(
             {
-                "dataset": run.study.name,
+                "dataset": study.name,
                 "history": [titles[node] for node in windows.histories[window]],
                 "choice": titles[windows.nexts[window]],
                 "candidates": len(nodes),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from curiograph.leaderboard.suite import suite
 
+from curiograph.agents.suite import suite
 from curiograph.progress import split_progress
 from reproduction.report import Report, Setup, is_known, number, percent
 
@@ -23,10 +22,8 @@ REFERENCE = "greedy"
 def compute(setup: Setup, agents: tuple[str, ...] = AGENTS) -> dict[str, Any]:
     """Evaluate agents on all tasks; greedy always, for the unit of times."""
     names = list(dict.fromkeys([REFERENCE, *agents]))
-    tasks = suite("v1", data=setup.folder)
-    stages = split_progress(setup.progress, [1] * len(names))
-    results = {name: tasks.evaluate(name, progress=stage) for name, stage in zip(names, stages, strict=True)}
-    return {"agents": {name: [asdict(task) for task in result.tasks] for name, result in results.items()}}
+    stages = zip(names, split_progress(setup.progress, [1] * len(names)), strict=True)
+    return {"agents": {name: suite(name, data=setup.folder, progress=stage).tasks for name, stage in stages}}
 
 
 def report(document: dict[str, Any]) -> Report:
@@ -53,5 +50,5 @@ def report(document: dict[str, Any]) -> Report:
         text="Agents on the frozen suite, best first. Share: (agent - random) / (ceiling - random), the mean over the "
         "tasks of a group; the ceiling is the highest return that wide searches found from the same start. Mean: over "
         "groups and rewards; a group that was not evaluated counts as zero. Time: CPU time per decision, relative to "
-        f"{REFERENCE}, geometric mean over tasks. [Beat our table](../beat-our-table.md) shows how to add a row.",
+        f"{REFERENCE}, geometric mean over tasks. [Extend](../extend.md) shows how to add a row.",
     )

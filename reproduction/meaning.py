@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from curiograph.human.data.load import load_dataset
-from curiograph.statistics.bootstrap import estimate_means, sum_by_user
 
 from curiograph.arrays import Float64, Int64
+from curiograph.bootstrap import estimate_means, sum_by_user
 from curiograph.errors import FileFormatError
 from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import find_choices
+from curiograph.human.data.datasets import load_dataset
 from curiograph.human.motives.catalog import MOTIVES, as_motives
 from curiograph.human.motives.hypotheses import score_folds
 from curiograph.human.motives.logit import ChoiceLogit, center_features
@@ -44,9 +44,9 @@ def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str,
     dataset = load_dataset("wikispeedia", setup.folder)
     graph, walks = dataset.graph, dataset.walks
     if graph is None or not dataset.texts:
-        raise FileFormatError(f"{dataset.source_path}: contains no categories.tsv; get the complete dataset.")
+        raise FileFormatError("wikispeedia: contains no categories.tsv; get the complete dataset.")
     if games is not None and games < len(walks):
-        walks = walks.rows(np.sort(np.random.default_rng(setup.seed).choice(len(walks), games, replace=False)))
+        walks = walks[np.sort(np.random.default_rng(setup.seed).choice(len(walks), games, replace=False))]
     similarity = Similarity.from_texts(graph, dataset.texts)
     names = list(dict.fromkeys([*(name for motives in GIVEN.values() for name in motives), *THEORIES]))
     choices, _ = find_choices(graph, walks, BURN_IN)

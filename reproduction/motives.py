@@ -19,11 +19,9 @@ _STORED_PEOPLE = 1000  # of whom the weights are stored for the figure
 
 def compute(setup: Setup, games: int | None = None, motives: tuple[str, ...] = tuple(MOTIVES)) -> dict[str, Any]:
     """Estimate the weights of motives in the first unfinished games; only these have users and times."""
-    dataset, graph = load_games("unfinished", setup.folder)
-    walks = dataset.walks.rows(slice(games))
-    found = hypotheses(
-        graph, walks, motives=motives, weights=True, seed=setup.seed, engine=setup.engine, progress=setup.progress
-    )
+    walks, graph = load_games("unfinished", setup.folder)
+    common: dict[str, Any] = {"seed": setup.seed, "engine": setup.engine, "progress": setup.progress}
+    found = hypotheses(graph, walks[:games], motives=motives, weights=True, **common)
     weights = found.weights
     assert weights is not None
     stored = np.linspace(0, len(weights.users) - 1, min(_STORED_PEOPLE, len(weights.users))).astype(int)
@@ -31,7 +29,7 @@ def compute(setup: Setup, games: int | None = None, motives: tuple[str, ...] = t
         "choices": weights.choices,
         "users": len(weights.users),
         "ranked": {name: asdict(fit.gain) for name, fit in found.items()},
-        "weights": {name: asdict(weight) for name, weight in weights.motives.items()},
+        "weights": {name: asdict(weight) for name, weight in weights.items()},
         "people": weights.people[stored].round(4),
         "answer": weights.answer,
     }
@@ -79,6 +77,6 @@ def report(document: dict[str, Any]) -> Report:
         text="Unfinished games of Wikispeedia, choices of a new page. All weights are estimated together; a unit is "
         "one standard deviation of the score of a motive between the candidates of a choice. Values with 95 % "
         "intervals. Bits are per choice of held-out players, compared with the uniform choice, or with all other "
-        "motives (`bits added`). [Weights over several motives](../weights.md) has the definitions.",
+        "motives (`bits added`). [Test hypotheses](../hypotheses.md) has the definitions.",
         remarks=[document["answer"]],
     )

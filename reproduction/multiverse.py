@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.prediction.components import PAGERANK, REWARDS
-from curiograph.human.prediction.fitting import KINDS
-from curiograph.human.prediction.protocol import get_recipe
-from curiograph.human.prediction.results import MEMORY
 from scipy.special import stdtrit
 
-from curiograph.agents.registry import as_agent
+from curiograph.agents.agent_names import as_agent
+from curiograph.human.data.datasets import Dataset
+from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS
+from curiograph.human.prediction.study import get_recipe
 from curiograph.plotting import COLORS, create_figure, get_color
 from reproduction.people import DATASETS, TITLES, load_datasets
 from reproduction.published import TABLE2
@@ -101,8 +99,9 @@ def list_worlds(dataset: Dataset, seeds: Sequence[int]) -> tuple[dict[str, list[
         if dataset.graph is not None:
             worlds.append(World(recipe, kind == ["directed"], seed))
         else:
-            names = ("keep", "similarity", "mean_degree")
-            worlds.append(World(replace(recipe, **dict(zip(names, kind, strict=True))), True, seed))
+            pairs, similarity, degree = kind
+            own = replace(recipe, similarity=similarity, mean_degree=degree)
+            worlds.append(World(own, True, seed, nearest=pairs == "nearest"))
     return {name: list(map(str, each)) for name, each in levels.items()}, worlds
 
 
@@ -113,7 +112,7 @@ def compute_dataset(setup: Setup, dataset: Dataset, seeds: Sequence[int], effort
     walks = dataset.walks
     results = setup.engine.map(
         compute_universes,
-        (replace(dataset, titles={}, texts={}), TABLE2[dataset.name], effort),
+        (replace(dataset, texts={}), TABLE2[dataset.name], effort),
         worlds,
         name=f"universes-{dataset.name}",
         key=[walks.nodes, walks.offsets, walks.users, dataset.graph, *agents, effort],

@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from curiograph.human.data.load import find_dataset, load_dataset
 
-from curiograph.agents.evaluate import draw_starts
-from curiograph.agents.registry import as_agent
-from curiograph.exploration.mdp import begin, list_starts
 from curiograph.graph.generators import FAMILIES
 from curiograph.graph.graph import Graph
+from curiograph.human.data.datasets import find_dataset, load_dataset
 from curiograph.plotting import COLORS, create_figure
 from reproduction.comparison import REWARDS, TITLES, find_networks, find_published, generate_tests
 from reproduction.report import Report, Setup, number, plus_minus
-from reproduction.timing import compute_mean_and_error, time_decisions
+from reproduction.timing import compute_mean_and_error, time_on_graphs
 
 PLAIN_WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Widths of plain beams."""
@@ -84,10 +81,8 @@ def _measure_agents(
     agents: Mapping[str, str], graphs: Sequence[Graph], reward: str, episodes: int, repeats: int, seed: int
 ) -> dict[str, Any]:
     """Run and time all agents on the same walks."""
-    starts = [draw_starts(list_starts(graph, "frontier"), episodes, seed, place) for place, graph in enumerate(graphs)]
-    walks = begin(graphs, starts, reward, 10, seed=seed)
     enough = 2e-6 * max(BUDGETS[len(graphs) == 1])
-    timed = time_decisions({key: as_agent(name) for key, name in agents.items()}, walks, repeats, enough)
+    timed = time_on_graphs(agents, graphs, reward, episodes, repeats, seed, enough=enough)
     found = {}
     for key, each in timed.items():
         returns = each.walks.returns

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.load import load_dataset
-from curiograph.human.prediction.protocol import get_recipe
+from typing import Any
 
 from curiograph.graph.graph import Graph
 from curiograph.human.data.cooccurrence import Keep
-from curiograph.human.data.wikispeedia import read_wikispeedia
-from curiograph.human.prediction.predict import FULL, QUICK, PredictionRun, prepare_run
-from curiograph.progress import split_progress
+from curiograph.human.data.datasets import Dataset, find_dataset, load_dataset
+from curiograph.human.prediction.predict import FULL, QUICK, Effort, find_agents
+from curiograph.human.prediction.study import Recipe, Study, get_recipe, make_study
+from curiograph.human.trajectories import Trajectories
+from curiograph.parallel import Engine
+from curiograph.progress import Progress, split_progress
 from curiograph.validation import check_choice
 from reproduction.report import Setup
 
@@ -31,25 +31,36 @@ def load_datasets(names: Sequence[str], folder: Path | None) -> list[Dataset]:
     return [load_dataset(check_choice("--only", name, DATASETS), folder) for name in names]
 
 
-def load_games(kind: str, folder: Path | None) -> tuple[Dataset, Graph]:
+def load_games(kind: str, folder: Path | None) -> tuple[Trajectories, Graph]:
     """Load the finished or the unfinished games of Wikispeedia, and the graph of its articles."""
-    games = read_wikispeedia(load_dataset("wikispeedia", folder).source_path / GAMES[kind])
-    assert games.graph is not None  # Wikispeedia has one
-    return games, games.graph
+    place = find_dataset("wikispeedia", folder)
+    data = load_dataset("wikispeedia" if place is None else place / GAMES[kind], folder)  # without a place, it raises
+    assert data.graph is not None  # Wikispeedia has one
+    return data.walks, data.graph
 
 
-def prepare_predictions(
+def list_predictions(
     setup: Setup, only: Sequence[str], quick: bool, keep: Keep = "highest"
-) -> Iterator[PredictionRun]:
-    """Prepare the prediction of each dataset with trained walkers, each in its own run folder."""
+) -> Iterator[tuple[Dataset, dict[str, Any]]]:
+    """Yield each dataset with the settings of its prediction, each in its own run folder."""
     datasets, engine = load_datasets(only, setup.folder), setup.engine
     for dataset, stage in zip(datasets, split_progress(setup.progress, [1] * len(datasets)), strict=True):
         name = dataset.name if dataset.graph is not None or keep == "highest" else f"{dataset.name}-{keep}"
-        yield prepare_run(
+        yield (
             dataset,
-            recipe=get_recipe(dataset.name, keep),
-            effort=QUICK if quick else FULL,
-            seed=setup.seed,
-            engine=replace(engine, run=engine.run and engine.run / name),
-            progress=stage,
+            {
+                "recipe": get_recipe(dataset.name, keep),
+                "effort": QUICK if quick else FULL,
+                "seed": setup.seed,
+                "engine": replace(engine, run=engine.run and engine.run / name),
+                "progress": stage,
+            },
         )
+
+
+def train_walkers(
+    dataset: Dataset, recipe: Recipe, effort: Effort, seed: int, engine: Engine, progress: Progress
+) -> tuple[Study, dict[str, Any]]:
+    """Return the study of a prediction, and the agents trained on its graph; `predict` uses the same."""
+    study = make_study(dataset, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
+    return study, find_agents(study.graph, "trained", effort.train_steps, seed, engine, progress)

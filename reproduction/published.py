@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from curiograph.agents.base import Agent
+from curiograph.agents.agent import Agent
 from curiograph.arrays import Float64
 from curiograph.exploration.mdp import Exploration
 

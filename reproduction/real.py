@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from curiograph.agents.evaluate import draw_starts
-from curiograph.agents.registry import as_agent
 from curiograph.errors import FileFormatError
-from curiograph.exploration.mdp import begin, list_starts
 from curiograph.graph.graph import Graph
 from curiograph.plotting import create_figure, get_color
 from reproduction.comparison import REWARDS, TITLES, find_networks, select_columns
-from reproduction.report import Report, Setup, is_known, percent
-from reproduction.timing import compute_ratio_of_means, time_decisions
+from reproduction.report import Report, Setup, add_legend, is_known, percent
+from reproduction.timing import compute_ratio_of_means, time_on_graphs
 
 REFERENCE = "beam:64"
 """Agent whose return is the attainable one, and whose time is the unit of times."""
@@ -42,10 +39,8 @@ def compute(setup: Setup, episodes: int = 50, repeats: int = 3) -> dict[str, Any
 
 
 def _evaluate_network(graph: Graph, reward: str, episodes: int, repeats: int, seed: int) -> dict[str, Any]:
-    starts = draw_starts(list_starts(graph, "frontier"), episodes, seed)
-    walks = begin([graph], [starts], reward, 10, seed=seed)
-    names = dict.fromkeys(("random", *AGENTS[:-1], *PORTFOLIO, REFERENCE))
-    timed = time_decisions({name: as_agent(name) for name in names}, walks, repeats)
+    names = {name: name for name in ("random", *AGENTS[:-1], *PORTFOLIO, REFERENCE)}
+    timed = time_on_graphs(names, [graph], reward, episodes, repeats, seed)
     returns = {name: found.walks.returns for name, found in timed.items()}
     seconds = {name: found.seconds for name, found in timed.items()}
     returns["portfolio"] = np.max([returns[name] for name in PORTFOLIO], axis=0)
@@ -124,6 +119,5 @@ def _plot(results: list[dict[str, Any]], agents: list[str]) -> Any:
         panel.set_xlabel(f"share of {REFERENCE}")
         panel.set_title(TITLES[reward], fontsize=10)
     panels[1].tick_params(labelleft=False)  # the same networks
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
+    add_legend(figure, len(agents))
     return figure

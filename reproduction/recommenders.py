@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from curiograph.human.recommenders.evaluate import evaluate_recommenders
-from curiograph.human.recommenders.splits import SplitKind
 
-from curiograph.human.data.cooccurrence import core
+from curiograph.human.data.cooccurrence import cooccurrence_graph, core
 from curiograph.plotting import create_figure
 from curiograph.progress import split_progress
+from curiograph.recommendation.evaluation import evaluate_recommenders
+from curiograph.recommendation.log_split import SplitKind
 from reproduction.people import DATASETS, TITLES, load_datasets, load_games
-from reproduction.report import Report, Setup
+from reproduction.report import Report, Setup, add_legend
 
 SPLITS: dict[str, tuple[SplitKind, ...]] = {"movielens": ("time", "last"), "books": ("last",), "wikispeedia": ("user",)}
 """How each dataset is split: only MovieLens has times of all events."""
@@ -38,11 +38,12 @@ def compute(setup: Setup, only: tuple[str, ...] = DATASETS, users: int = 1_000, 
     for (data, split), stage in zip(studies, split_progress(setup.progress, [1] * len(studies)), strict=True):
         walks, graph = data.walks, data.graph
         if data.name == "wikispeedia":
-            walks = load_games("finished", setup.folder)[0].walks
+            walks = load_games("finished", setup.folder)[0]
         elif data.name == "books":
             walks = core(walks, 20, 10)  # readers of each book, and books of each reader
         settings: dict[str, Any] = {"item_users": 10, "max_users": users, "walkers": walkers, "seed": setup.seed}
-        found = evaluate_recommenders(walks, split, ks=(10,), graph=graph, progress=stage, **settings)
+        settings["graph"] = cooccurrence_graph if graph is None else graph
+        found = evaluate_recommenders(walks, split, ks=(10,), progress=stage, **settings)
         rows = found.to_frame().set_index("method")
         methods = {
             method: {measure: [row[measure], row[f"{measure}_low"], row[f"{measure}_high"]] for measure in MEASURES}
@@ -77,8 +78,7 @@ def report(document: dict[str, Any]) -> Report:
                 panel.errorbar(x[0], y[0], xerr=errors[0], yerr=errors[1], fmt="D", label=method, elinewidth=0.7)
             panel.set(xlabel=measure, ylabel="NDCG@10")
         panels[0].set_title(f"{name} split", loc="left", fontsize=10)
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
+    add_legend(figure, 5)
     return Report(
         tables=tables,
         figure=figure,

@@ -78,10 +78,17 @@ def write_document(document: Any, path: Path) -> None:
 
 def write_report(report: Report, name: str, out: Path) -> None:
     """Write the page and the figure of a report."""
+    picture = "" if report.figure is None else f"\n![{name}]({name}.png)\n"
     with open_atomic(out / f"{name}.md") as stream:
-        stream.write(report.to_markdown().encode())
+        stream.write(f"{report.to_markdown()}{picture}".encode())
     if report.figure is not None:
         save_figure(report.figure.axes[0], out / f"{name}.png")
+
+
+def add_legend(figure: Figure, columns: int) -> None:
+    """Add one legend of the first panel below all panels."""
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
 
 
 # ---- cells; None is an undefined value of a stored document ---------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 from curiograph.agents.evaluate import Episodes
 from curiograph.errors import FileFormatError
 from curiograph.graph.generators import FAMILIES
-from curiograph.plotting import create_figure, plot_bars
+from curiograph.plotting import create_figure
 from reproduction.comparison import (
     REWARDS,
     TITLES,
@@ -23,8 +24,9 @@ from reproduction.comparison import (
     run_all_walks,
     select_columns,
 )
+from reproduction.plots import plot_bars
 from reproduction.published import TABLE1, TABLE1_GRAPHS
-from reproduction.report import Report, Setup, is_known, number, percent, plus_minus
+from reproduction.report import Report, Setup, add_legend, is_known, number, percent, plus_minus
 from reproduction.timing import compute_ratio_of_means
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
@@ -33,6 +35,8 @@ COLUMNS = (*BASELINES, "gnn-paper", "gnn", "planner", "beam")
 """All columns, in the order of the table."""
 NORMALIZED = ("greedy", "gnn-paper", "gnn", "planner")
 """Columns whose normalized return (random = 0, beam = 1) is given."""
+PAPER_COLUMNS = {**{column: column for column in BASELINES}, "gnn-paper": "gnn"}
+"""The paper's agents of columns."""
 PAPER_AGENTS = {"greedy": "paper's greedy", "gnn": "paper's GNN"}
 """Titles of the paper's agents whose normalized return is given."""
 
@@ -98,12 +102,7 @@ def report(document: dict[str, Any]) -> Report:
     """Show the returns, the normalized returns, the spread over training seeds, and the effect of the rules."""
     cells = document["cells"]
     columns = select_columns(COLUMNS, [cell["results"] for cell in cells])
-    tables = {
-        f"{reward}: mean return ± standard error by graph": _tabulate_returns(
-            [cell for cell in cells if cell["reward"] == reward], columns
-        )
-        for reward in REWARDS
-    }
+    tables = {"Mean return ± standard error by graph": _tabulate_returns(cells, columns)}
     tables["Normalized return (random = 0, beam = 1) ± standard error over graphs"] = tabulate_shares(cells)
     tables["Mean return ± standard deviation over training seeds (number of seeds)"] = tabulate_seeds(cells)
     gnn = [cell["results"]["gnn"]["mean"] for cell in cells]
@@ -135,16 +134,16 @@ def report(document: dict[str, Any]) -> Report:
 
 
 def _tabulate_returns(cells: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
-    """Return agents x families; the paper's results are below ours."""
+    """Return rewards and agents x families; the paper's results are below ours."""
     rows = []
-    for column in columns:
-        results = [cell["results"][column] for cell in cells]
-        rows.append([column, *(plus_minus(result["mean"], result["sem_by_graph"]) for result in results)])
-        theirs = {"gnn-paper": "gnn", **dict(zip(BASELINES, BASELINES, strict=True))}.get(column)
-        if theirs:
-            values = [cell["paper"][theirs] for cell in cells]
-            rows.append([f"{theirs} of the paper", *(plus_minus(value["mean"], value["sem"]) for value in values)])
-    return pd.DataFrame(rows, columns=["agent", *(cell["family"].upper() for cell in cells)])
+    for reward, column in product(REWARDS, columns):
+        own = [cell for cell in cells if cell["reward"] == reward]
+        results = [cell["results"][column] for cell in own]
+        rows.append([reward, column, *(plus_minus(result["mean"], result["sem_by_graph"]) for result in results)])
+        if theirs := PAPER_COLUMNS.get(column):
+            values = [plus_minus(cell["paper"][theirs]["mean"], cell["paper"][theirs]["sem"]) for cell in own]
+            rows.append([reward, f"{theirs} of the paper", *values])
+    return pd.DataFrame(rows, columns=["reward", "agent", *map(str.upper, FAMILIES)])
 
 
 def tabulate_shares(cells: list[dict[str, Any]]) -> pd.DataFrame:
@@ -198,17 +197,15 @@ def _tabulate_rules(cells: list[dict[str, Any]]) -> pd.DataFrame:
 def _plot(cells: list[dict[str, Any]], columns: list[str]) -> Any:
     """Plot bars for all agents in one panel per reward, with the paper's results as diamonds."""
     figure, panels = create_figure(9.0, 7.6, rows=2)
-    published = {column: column for column in BASELINES} | {"gnn-paper": "gnn"}
     for panel, reward in zip(panels, REWARDS, strict=True):
         chosen = [cell for cell in cells if cell["reward"] == reward]
         series: dict[str, Any] = {
             column: tuple([cell["results"][column][key] for cell in chosen] for key in ("mean", "sem_by_graph"))
             for column in columns
         }
-        marks = {ours: [cell["paper"][theirs]["mean"] for cell in chosen] for ours, theirs in published.items()}
+        marks = {ours: [cell["paper"][theirs]["mean"] for cell in chosen] for ours, theirs in PAPER_COLUMNS.items()}
         plot_bars([cell["family"] for cell in chosen], series, panel, marks)
         panel.set_title(TITLES[reward])
         panel.set_ylabel("mean return of a 10-node walk")
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=-(-len(names) // 2), frameon=False)
+    add_legend(figure, 5)
     return figure

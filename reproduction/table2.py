@@ -7,12 +7,14 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
-from curiograph.human.prediction.results import CANDIDATE_LABELS, MEMORY, Prediction
 
 from curiograph.human.data.cooccurrence import Keep
+from curiograph.human.prediction.methods import MEMORY
+from curiograph.human.prediction.outcomes import CANDIDATE_LABELS, Prediction
+from curiograph.human.prediction.predict import predict
 from curiograph.plotting import COLORS, create_figure, get_color
 from curiograph.validation import check_choice
-from reproduction.people import DATASETS, TITLES, prepare_predictions
+from reproduction.people import DATASETS, TITLES, list_predictions
 from reproduction.published import TABLE2
 from reproduction.report import Report, Setup, interval, is_known
 
@@ -39,15 +41,17 @@ def compute(
 ) -> dict[str, Any]:
     """Predict the choices of each dataset."""
     check_choice("--item-graph", item_graph, get_args(Keep))
-    runs = prepare_predictions(setup, only, quick, item_graph)
-    return {"paper": TABLE2, "predictions": [_describe_prediction(run.complete()) for run in runs]}
+    studies = list_predictions(setup, only, quick, item_graph)
+    found = [predict(dataset, walkers="trained", **settings) for dataset, settings in studies]
+    return {"paper": TABLE2, "predictions": [_describe_prediction(each) for each in found]}
 
 
 def _describe_prediction(prediction: Prediction) -> dict[str, Any]:
     """Return the results, and the percentile ranks of single choices for the figure."""
     outcome = prediction["last"]
     ranks = {method: np.round(outcome.by_choice(method), 3) for method in ("pagerank", "igt+cpt")}
-    return {**prediction.to_dict(), "choices": ranks}
+    document = prediction.to_dict()
+    return {"methods": document.pop("rows"), **document, "choices": ranks}
 
 
 def report(document: dict[str, Any]) -> Report:

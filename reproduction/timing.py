@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from curiograph.agents.base import Agent
+from curiograph.agents.agent import Agent
+from curiograph.agents.agent_names import as_agent
+from curiograph.agents.evaluate import draw_starts
 from curiograph.arrays import Float64
-from curiograph.exploration.mdp import Exploration
+from curiograph.exploration.mdp import Exploration, begin, list_starts
+from curiograph.graph.graph import Graph
 
 _WARMUP_WALKS = 2
 
@@ -59,6 +62,21 @@ def time_decisions(
                 spent = time.process_time() - start
                 seconds[name].append(spent / max(1, int((finished[name].lengths - walks.lengths).sum())))
     return {name: TimedRun(finished[name], statistics.median(seconds[name])) for name in agents}
+
+
+def time_on_graphs(
+    agents: Mapping[str, str],
+    graphs: Sequence[Graph],
+    reward: str,
+    episodes: int,
+    repeats: int,
+    seed: int,
+    **limit: float,
+) -> dict[str, TimedRun]:
+    """Run and time agents, given by names, on the same walks of 10 nodes: `episodes` on each graph, in order."""
+    starts = [draw_starts(list_starts(graph, "frontier"), episodes, seed, place) for place, graph in enumerate(graphs)]
+    walks = begin(graphs, starts, reward, 10, seed=seed)
+    return time_decisions({key: as_agent(name) for key, name in agents.items()}, walks, repeats, **limit)
 
 
 def compute_ratio_of_means(numerator: Float64, denominator: Float64) -> tuple[float, float]:

@@ -12,21 +12,20 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.prediction.components import PAGERANK, REWARDS, solve_from_nodes
-from curiograph.human.prediction.fitting import KINDS
-from curiograph.human.prediction.protocol import Recipe, Study, make_study
-from curiograph.human.prediction.results import MEMORY
-from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 
 from curiograph import kernels
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.centrality.few_steps import simulate_few_steps
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.baselines import Markov
 from curiograph.human.choices.choice_ranks import find_chosen
 from curiograph.human.choices.windows import Windows, find_links
+from curiograph.human.data.cooccurrence import cooccurrence_graph, core
+from curiograph.human.data.datasets import Dataset
+from curiograph.human.prediction.curious_walkers import simulate_walkers
+from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS, solve_from_nodes
+from curiograph.human.prediction.study import Recipe, Study, make_study
+from curiograph.recommendation.count_rankers import Markov
 from curiograph.recommendation.ranker import CandidateSet, find_candidates
 from reproduction import mixture_kernels
 
@@ -91,6 +90,8 @@ class World(NamedTuple):
     """Whether links of the dataset's own graph have a direction."""
     seed: int
     """Seed of the groups of users, and so of a co-occurrence graph, the choices, the walkers and the agents."""
+    nearest: bool = False
+    """Whether a co-occurrence graph links each item with its nearest ones, instead of the most similar pairs."""
 
 
 class Sample(NamedTuple):
@@ -119,6 +120,8 @@ def compute_universes(
     dataset, published, effort = shared
     if dataset.graph is not None and not world.directed:
         dataset = replace(dataset, graph=dataset.graph.skeleton)
+    if world.nearest:
+        dataset = replace(dataset, graph=_link_nearest(dataset, world.recipe, world.seed))
     study = make_study(dataset, world.recipe, seed=world.seed)
     samples = [sample for protocol in list_protocols() for sample in _draw_samples(study, *protocol, effort)]
     scores = score_samples(study, samples, effort)
@@ -134,6 +137,13 @@ def compute_universes(
     sizes = np.array([len(sample.windows) for sample in samples], np.int32).reshape(-1, 2)
     size = {"nodes": study.graph.num_nodes, "links": study.graph.num_edges}
     return {"ranks": np.stack(ranks), "chances": np.stack(chances), "sizes": sizes, **size}
+
+
+def _link_nearest(dataset: Dataset, recipe: Recipe, seed: int) -> Graph:
+    """Link each item of the core of the graph users with its nearest ones, up to the mean degree of the recipe."""
+    dense = core(dataset.walks.split(recipe.makers, seed)[1].compact(), recipe.item_users, recipe.user_items)
+    neighbors = int(recipe.mean_degree or 0) // 2
+    return cooccurrence_graph(dense, similarity=recipe.similarity, neighbors=neighbors, fewest=recipe.item_users)
 
 
 # ---- choices --------------------------------------------------------------------------------------------------------
@@ -209,8 +219,8 @@ def _compute_tables(graph: Graph, starts: Int32, effort: Effort, seed: int) -> I
             before = after
     for name in REWARDS:
         agent = f"{name}-{FAMILIES[seed % len(FAMILIES)]}"
-        walkers = Walkers(agent, p_g=effort.p_g, steps=effort.steps, count=effort.trained_walkers, seed=seed)
-        for visits in simulate_walkers(graph, walkers, starts.tolist()):
+        settings: dict[str, Any] = {"p_g": effort.p_g, "steps": effort.steps, "seed": seed}
+        for visits in simulate_walkers(graph, agent, "igt", starts.tolist(), count=effort.trained_walkers, **settings):
             yield visits[starts].toarray(), equal
 
 

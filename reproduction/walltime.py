@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.peers import find_peers
+from benchmarks.peers import compute_slow_compressibility, find_gap_peers
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import RandomAgent
-from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64, Int32
 from curiograph.exploration.mdp import Exploration, begin
-from curiograph.plotting import create_figure, plot_lines
-from curiograph.rewards.registry import as_reward
+from curiograph.plotting import create_figure
+from curiograph.rewards.reward_names import as_reward
 from reproduction.comparison import REWARDS, TITLES, generate_tests
+from reproduction.plots import plot_lines
 from reproduction.report import Report, Setup
 
 SIZES = (5, 10, 20, 50, 100, 150, 200)
@@ -42,7 +43,7 @@ Peers = Mapping[str, Callable[[Float64], float]]
 
 def compute(setup: Setup, largest: int = 200, walks: int = 100, repeats: int = 5) -> dict[str, Any]:
     """Time all methods at each size."""
-    peers = find_peers()
+    peers: Peers = {"slow twin": compute_slow_compressibility, **find_gap_peers()}
     spent: dict[tuple[str, ...], float] = {}  # seconds of the last call of each method
     timings: list[dict[str, Any]] = []
     sizes = [size for size in SIZES if size <= largest]

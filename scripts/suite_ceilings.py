@@ -1,13 +1,12 @@
-"""Compute the floors and ceilings of the suite, and store them in the package.
+"""Compute the floors and ceilings of tasks of the suite, and store them in the package.
 
-    CURIOGRAPH_DATA=DIR python scripts/suite_ceilings.py TASK ...
-
-The ceiling of a walk is the highest return that any of the searches in `ceiling_by` finds from its start. A released
-version never changes: to change a task, add a version.
+Real networks are read from CURIOGRAPH_DATA. The ceiling of a walk is the highest return that any of the searches in
+`ceiling_by` finds from its start. A released version never changes: to change a task, add a version.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.registry import as_agent
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.suite import SUITE_FILE, begin_task, cluster_returns, hash_task
 from curiograph.files import open_atomic
 
@@ -32,10 +31,12 @@ def measure_references(task: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Compute some tasks (all by default) and write the file after each."""
+    """Compute some tasks and write the file after each."""
     tasks = json.loads(SUITE_FILE.read_text())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tasks", nargs="*", default=list(tasks), help="names of tasks (default: all)", metavar="TASK")
     folder = Path(os.environ.get("CURIOGRAPH_DATA", "")) / "real-networks"
-    for name in sys.argv[1:] or list(tasks):
+    for name in parser.parse_args().tasks:
         tasks[name] = measure_references(tasks[name], folder)
         lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(task)}" for key, task in tasks.items())
         with open_atomic(SUITE_FILE) as stream:

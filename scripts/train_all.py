@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import curiograph as cg
-from curiograph.graph.curriculum import generate_curriculum
 from curiograph.graph.generators import FAMILIES
 
 SHIPPED = Path(cg.__file__).parent / "agents" / "shipped"
@@ -39,31 +38,28 @@ def list_trainings() -> Iterator[tuple[str, str, str, int, dict[str, Any]]]:
             yield f"{reward}-{family}-paper", reward, family, seed, {"preset": "paper"}
 
 
-def train_agent(name: str, reward: str, family: str, seed: int, settings: dict[str, Any], runs: Path) -> None:
-    """Train an agent, or resume its training, and save it among the shipped ones with its returns on test graphs."""
+def train_agent(name: str, reward: str, family: str, seed: int, settings: Any, runs: Path, out: Path) -> None:
+    """Train an agent, or resume its training, and save it in `out` with its returns on test graphs."""
     if family == "all":
         count = 800 if reward == "igt" else 400
-        sets = generate_curriculum(count, count // 10, max_nodes=1000, seed=seed)
+        sets = cg.generate_curriculum(count, count // 10, max_nodes=1000, seed=seed)
     else:
         sets = cg.generate_split(family, nodes=50, train=100, val=10, test=0, seed=seed)
-    folder = runs / (f"{name}-seed{seed}" if seed else name)
+    folder, file = runs / (f"{name}-seed{seed}" if seed else name), out / f"{name}.safetensors"
     agent = cg.train(sets, reward, seed=seed, out=folder, name=name, **settings)
     returns = {each: evaluate_agent(agent, reward, each) for each in (FAMILIES if family == "all" else [family])}
     card = {**agent.card, "returns": returns}
     if seed:  # only the first seed is shipped; its card lists the returns of the others
-        agent = cg.load_agent(name)
+        agent = cg.load_agent(file)
         card = {**agent.card, "seeds": {**agent.card.get("seeds", {}), str(seed): returns}}
-    cg.save_agent(agent, SHIPPED / f"{name}.safetensors", card)
+    cg.save_agent(agent, file, card)
     print(folder.name, {each: round(result["mean"], 3) for each, result in returns.items()}, flush=True)
 
 
 def evaluate_agent(agent: cg.Agent, reward: str, family: str) -> dict[str, float | int]:
     """Return the mean return of 10-node walks from every node of test graphs that were not used in training."""
-    graphs = [
-        graph
-        for seed in range(TEST_SEEDS)
-        for graph in cg.generate_split(family, train=0, val=0, test=TEST_GRAPHS, seed=seed).test
-    ]
+    sets = [cg.generate_split(family, train=0, val=0, test=TEST_GRAPHS, seed=seed) for seed in range(TEST_SEEDS)]
+    graphs = [graph for split in sets for graph in split.test]
     result = cg.evaluate(agent, graphs, reward, steps=10, episodes="all", seed=0)
     return {"mean": result.mean, "sem_by_graph": result.sem_by_graph, "graphs": len(graphs), "walks": result.episodes}
 
@@ -73,10 +69,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="folder for the training runs")
     parser.add_argument("--only", default="*", help="pattern of agent names, such as 'igt-*-planner'")
+    parser.add_argument("--out", type=Path, default=SHIPPED, help="folder for the agents (default: the package)")
+    parser.add_argument("--train-steps", type=int, help="steps of every training, for a trial")
     options = parser.parse_args()
-    for name, *training in list_trainings():
+    for name, reward, family, seed, settings in list_trainings():
         if fnmatch(name, options.only):
-            train_agent(name, *training, options.runs)
+            settings |= {"train_steps": options.train_steps} if options.train_steps else {}
+            train_agent(name, reward, family, seed, settings, options.runs, options.out)
 
 
 if __name__ == "__main__":

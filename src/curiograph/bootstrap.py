@@ -31,6 +31,13 @@ class Estimate:
     high: float
     """Upper bound of the interval."""
 
+    @classmethod
+    def from_samples(cls, value: float, samples: Float64) -> Estimate:
+        """Return a value with the interval of its bootstrap samples, of which those that are NaN are left out."""
+        known = not np.isnan(value) and not np.isnan(samples).all()
+        bounds = np.nanpercentile(samples, INTERVAL_PERCENTILES) if known else (np.nan, np.nan)
+        return cls(float(value), *map(float, bounds))
+
     @property
     def clear(self) -> bool:
         """Whether zero is outside the interval."""

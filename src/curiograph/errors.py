@@ -1,9 +1,12 @@
-"""Exceptions of curiograph.
+"""Exceptions of curiograph, and how values are shown in their messages.
 
 A message is one or two sentences: the bad value and how to fix it. The command line prints it and exits with code 2.
 """
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
 
 
 class CuriographError(Exception):
@@ -63,3 +66,34 @@ class JobError(CuriographError):
 
 class JobStopped(KeyboardInterrupt):
     """A job was interrupted by Ctrl-C; states what was saved and how to resume."""
+
+
+def shorten_text(text: object, length: int = 80) -> str:
+    """Return `text` as one printable line of at most `length` characters."""
+    line = " ".join(str(text).split()).encode(errors="backslashreplace").decode()
+    return line if len(line) <= length else line[: length - 3] + "..."
+
+
+def quote_value(value: object) -> str:
+    """Return the repr of a value, shortened for a message; never raises."""
+    try:
+        return shorten_text(repr(value))
+    except (ValueError, RecursionError):  # an integer of thousands of digits, or a deeply nested tuple
+        return f"of type {type(value).__name__} (too large to show)"
+
+
+def import_optional(package: str, extra: str, purpose: str) -> Any:
+    """Import `package`, or raise MissingExtraError with the extra that installs it.
+
+    `purpose` is the subject of the message, a plural.
+
+    >>> import_optional("no_such_package", "plot", "Pictures")
+    Traceback (most recent call last):
+    curiograph.errors.MissingExtraError: Pictures need no_such_package, which is not installed: ...
+    """
+    try:
+        return import_module(package)
+    except ImportError:
+        raise MissingExtraError(
+            f"{purpose} need {package.split('.')[0]}, which is not installed: pip install 'curiograph[{extra}]'."
+        ) from None

@@ -1,18 +1,18 @@
-"""Path checks, reading of whole text files, and atomic writes."""
+"""Path checks, reading of whole text files, atomic writes, and checksums."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from curiograph.errors import FileFormatError, GraphError
-from curiograph.messages import format_bytes, quote_value, shorten_text
+from curiograph.errors import FileFormatError, GraphError, quote_value, shorten_text
 
 PathLike = str | os.PathLike[str]
 
@@ -67,8 +67,8 @@ def read_bytes(path: PathLike) -> bytes:
     path = check_file(path)
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
-            size, limit = format_bytes(path.stat().st_size), format_bytes(MAX_FILE_BYTES)
-            raise FileFormatError(f"{path}: is {size}; files of this format are read whole, at most {limit}.")
+            size = f"{path.stat().st_size / 2**20:,.0f} MiB; at most {MAX_FILE_BYTES // 2**20} MiB"
+            raise FileFormatError(f"{path}: is {size} are read, because files of this format are read whole.")
         data = path.read_bytes()
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
@@ -139,3 +139,15 @@ def open_atomic(path: PathLike) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def hash_chunks(chunks: Iterable[str | bytes | memoryview]) -> str:
+    """Return the SHA-256 of texts and buffers, one after the other, in hexadecimal.
+
+    >>> hash_chunks(["curio", b"graph"]) == hash_chunks(["curiograph"])
+    True
+    """
+    digest = hashlib.sha256()
+    for chunk in chunks:
+        digest.update(chunk.encode(errors="surrogatepass") if isinstance(chunk, str) else chunk)
+    return digest.hexdigest()

@@ -1,10 +1,11 @@
-"""`Table`: the base class of results that have rows."""
+"""`Table`: the base class of results that have rows; `Skipped`: what was dropped when data was read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,17 +45,17 @@ class Table:
         """Return JSON values: the facts of the result (its fields that are not tables or arrays), and its rows."""
         columns = {name: to_plain(values) for name, values in self.columns().items()}
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return {**self._list_facts(), "rows": rows}
+        return {**self.list_facts(), "rows": rows}
 
-    def _list_facts(self) -> dict[str, Any]:
+    def list_facts(self) -> dict[str, Any]:
         """Return the fields of a dataclass that hold one plain value, or a small record with `to_dict`."""
         facts: dict[str, Any] = {}
         named: Any = self
-        for field in fields(named):
-            value = getattr(self, field.name)
+        for each in fields(named):
+            value = getattr(self, each.name)
             is_record = hasattr(value, "to_dict") and not hasattr(value, "columns")
-            if not field.name.startswith("_") and (is_record or isinstance(value, str | bool | int | float | None)):
-                facts[field.name] = to_plain(value)
+            if not each.name.startswith("_") and (is_record or isinstance(value, str | bool | int | float | None)):
+                facts[each.name] = to_plain(value)
         return facts
 
     def __repr__(self) -> str:
@@ -83,10 +84,63 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Table):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+        return {each.name: to_plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): to_plain(item) for key, item in value.items()}
     try:
         return [to_plain(item) for item in value]
     except TypeError:
         return str(value)
+
+
+OUTSIDE = "outside the graph"
+"""Reason of visits whose node is not in the graph."""
+MAX_SHOWN = 3
+"""Number of dropped rows that a record describes."""
+Problem = tuple[str, str]
+"""The reason why a row was dropped, by which it is counted, and its file, line and problem."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Rows and visits that were dropped, counted by reason.
+
+    >>> read = Skipped(2, ("log.csv, line 7: has no item",), {"no item": 2}, repeats=5)
+    >>> print(read + Skipped(1, reasons={OUTSIDE: 1}))
+    no item: 2, outside the graph: 1, immediate repeats merged: 5
+    """
+
+    count: int = 0
+    """Number of rows and visits that were dropped."""
+    first: tuple[str, ...] = ()
+    """File, line and problem of the first three dropped rows."""
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Number of dropped rows and visits by reason; the numbers sum to `count`."""
+    repeats: int = 0
+    """Number of visits merged with the visit before because they are of the same node; they are not in `count`."""
+
+    @classmethod
+    def count_problems(cls, problems: Sequence[Problem]) -> Skipped:
+        """Count dropped rows by reason, and describe the first ones."""
+        reasons = Counter(reason for reason, _ in problems)
+        return cls(len(problems), tuple(text for _, text in problems[:MAX_SHOWN]), dict(reasons))
+
+    def __add__(self, other: Skipped) -> Skipped:
+        names = dict.fromkeys([*self.reasons, *other.reasons])
+        return Skipped(
+            count=self.count + other.count,
+            first=(*self.first, *other.first)[:MAX_SHOWN],
+            reasons={name: self.reasons.get(name, 0) + other.reasons.get(name, 0) for name in names},
+            repeats=self.repeats + other.repeats,
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.count or self.repeats)
+
+    def __str__(self) -> str:
+        counts = {**self.reasons, "immediate repeats merged": self.repeats}
+        return ", ".join(f"{reason}: {number:,}" for reason, number in counts.items() if number) or "nothing"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain values."""
+        return {"count": self.count, "reasons": dict(self.reasons), "first": list(self.first), "repeats": self.repeats}

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.errors import CuriographError, FileFormatError
+from curiograph.errors import CuriographError, FileFormatError, shorten_text
 from curiograph.files import PathLike, open_atomic
-from curiograph.messages import shorten_text
 
 Array = NDArray[Any]
 

@@ -8,8 +8,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from curiograph.errors import SettingError, UnknownNameError
-from curiograph.messages import quote_value
+from curiograph.errors import SettingError, UnknownNameError, quote_value
 
 
 def is_number(value: Any) -> bool:

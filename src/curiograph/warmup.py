@@ -13,7 +13,7 @@ from curiograph.exploration.gym_env import ExplorationEnv
 from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
 from curiograph.graph.toys import grid, library
 from curiograph.human.people.null_models import NULL_MODELS
-from curiograph.rewards.registry import REWARDS
+from curiograph.rewards.reward_names import REWARDS
 
 
 def warm_up() -> float:

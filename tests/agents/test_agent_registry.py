@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import curiograph as cg
+from curiograph.agents.agent_names import AGENTS, as_agent
 from curiograph.agents.beam import BeamAgent
-from curiograph.agents.registry import AGENTS, as_agent
+from curiograph.exploration.mdp import Exploration, begin
 from curiograph.graph.toys import grid, library
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
@@ -24,11 +25,11 @@ def test_names():
 @pytest.mark.parametrize(
     ("agent", "error", "words"),
     [
-        ("gready", cg.UnknownNameError, "'gready'.*random, max-degree, min-degree, greedy, planner, beam"),
-        ("greedy:3", cg.UnknownNameError, "'greedy:3'"),
-        ("", cg.UnknownNameError, "no agent ''"),
-        (None, cg.UnknownNameError, "None is not an agent"),
-        (42, cg.UnknownNameError, "42 is not an agent"),
+        ("gready", cg.errors.UnknownNameError, "'gready'.*random, max-degree, min-degree, greedy, planner, beam"),
+        ("greedy:3", cg.errors.UnknownNameError, "'greedy:3'"),
+        ("", cg.errors.UnknownNameError, "no agent ''"),
+        (None, cg.errors.UnknownNameError, "None is not an agent"),
+        (42, cg.errors.UnknownNameError, "42 is not an agent"),
         ("beam:0", cg.SettingError, "beam width is 0"),
         ("beam:-5", cg.SettingError, "beam width is -5"),
         ("beam:wide", cg.SettingError, "'wide'"),
@@ -60,7 +61,7 @@ def test_check_agent_on_a_directed_graph_with_dead_ends():
 class LowestPosition:
     """A custom agent that does not inherit from Agent."""
 
-    def scores(self, exploration: cg.Exploration) -> list[float]:
+    def scores(self, exploration: Exploration) -> list[float]:
         return (-exploration.candidates.nodes).tolist()
 
 
@@ -103,15 +104,15 @@ WRONG = [
 
 @pytest.mark.parametrize("agent", MALFORMED + WRONG, ids=lambda agent: type(agent).__name__)
 def test_check_agent_rejects(agent):
-    with pytest.raises(cg.AgentError, match=f"'{type(agent).__name__}'"):
+    with pytest.raises(cg.errors.AgentError, match=f"'{type(agent).__name__}'"):
         cg.check_agent(agent)
 
 
 @pytest.mark.parametrize("agent", MALFORMED, ids=lambda agent: type(agent).__name__)
 def test_malformed_scores_raise(agent):
-    with pytest.raises(cg.AgentError, match=f"'{type(agent).__name__}'"):
+    with pytest.raises(cg.errors.AgentError, match=f"'{type(agent).__name__}'"):
         cg.explore(library(), agent, "igt", "music", 4)
-    with pytest.raises(cg.AgentError, match=f"'{type(agent).__name__}'"):
+    with pytest.raises(cg.errors.AgentError, match=f"'{type(agent).__name__}'"):
         cg.evaluate(agent, library(), "igt", 4, 3)
 
 
@@ -136,7 +137,7 @@ class VisitsTwice(StopsEarly):
 
 @pytest.mark.parametrize(("agent", "words"), [(StopsEarly, "'quitter'"), (VisitsTwice, "'circler'")])
 def test_check_agent_rejects_bad_runs(agent, words):
-    with pytest.raises(cg.AgentError, match=words):
+    with pytest.raises(cg.errors.AgentError, match=words):
         cg.check_agent(agent())
 
 
@@ -148,7 +149,7 @@ def test_non_graphs_raise_everywhere(wrong):
         lambda: cg.measure(wrong, [0]),
         lambda: cg.betti(wrong),
         lambda: cg.compressibility(wrong),
-        lambda: cg.begin(wrong, [[0]], "igt", 3),
+        lambda: begin(wrong, [[0]], "igt", 3),
         lambda: cg.check_reward("igt", wrong or 0),
         lambda: cg.check_agent("greedy", wrong or 0),
     ]
@@ -161,10 +162,10 @@ def test_messages_for_common_mistakes():
     graph = cg.toys.cycle(5)
     with pytest.raises(cg.SettingError, match=r"sets\.test"):
         cg.evaluate("greedy", cg.generate_split("ws", nodes=10, train=1, val=1, test=1))
-    with pytest.raises(cg.UnknownNameError, match=r"pass an instance: BeamAgent\(\)"):
+    with pytest.raises(cg.errors.UnknownNameError, match=r"pass an instance: BeamAgent\(\)"):
         cg.explore(graph, BeamAgent)
-    with pytest.raises(cg.WalkError, match=r"graph\.position\(label\)"):
-        cg.begin([graph], [["a"]], "igt", 3)
+    with pytest.raises(cg.errors.WalkError, match=r"graph\.position\(label\)"):
+        begin([graph], [["a"]], "igt", 3)
     for seed in (-1, None, 1.5, True, 2**64):
         with pytest.raises(cg.SettingError, match="seed is"):
             cg.explore(graph, seed=seed)

@@ -9,6 +9,8 @@ import pytest
 
 import curiograph as cg
 from curiograph.agents.beam import BeamAgent
+from curiograph.agents.explore import Walk
+from curiograph.exploration.mdp import Exploration, begin
 from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle, library
 from oracles import reference
@@ -17,14 +19,14 @@ from oracles.reference import draw_graph
 FALLBACKS = ("frontier", "anywhere")
 
 
-def explore_silently(*args, **settings) -> cg.Walk:
+def explore_silently(*args, **settings) -> Walk:
     """Call explore without the warning of an early end."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return cg.explore(*args, **settings)
 
 
-def visited(batch: cg.Exploration, walk: int) -> list[int]:
+def visited(batch: Exploration, walk: int) -> list[int]:
     return batch.nodes[walk, : batch.lengths[walk]].tolist()
 
 
@@ -43,7 +45,7 @@ def test_a_wide_beam_finds_the_best_walk(reward, directed, fallback):
 
 def test_beam_scores_are_the_best_returns_through_each_candidate():
     graph = draw_graph(np.random.default_rng(1), 8, 0.4)
-    batch = cg.begin([graph], [[0, 1]], "igt", 5)
+    batch = begin([graph], [[0, 1]], "igt", 5)
     scores = BeamAgent(10**5).scores(batch)
     for walk, v, score in zip(batch.candidates.walks, batch.candidates.nodes, scores, strict=True):
         best = max(
@@ -98,7 +100,7 @@ def test_negative_rewards():
 def test_beam_does_not_depend_on_the_batch():
     """Ties are broken by the walk's own random stream, also next to walks of other lengths."""
     graph = cg.generate("ws", nodes=40, seed=2)
-    batch = cg.begin([graph], [list(range(8))], "igt", 9, seed=5)
+    batch = begin([graph], [list(range(8))], "igt", 9, seed=5)
     choices = np.where(np.arange(8) % 2, batch.candidates.offsets[:-1], -1)
     agent = BeamAgent(3)
     for mixed in (batch, batch.step(choices)):
@@ -112,7 +114,7 @@ def test_huge_width_allocates_no_memory():
 
 
 def test_beam_does_not_modify_the_exploration():
-    batch = cg.begin([library()], [[0, 1]], "cpt", 6)
+    batch = begin([library()], [[0, 1]], "cpt", 6)
     before = batch.nodes.copy()
     agent = BeamAgent(8)
     first = agent.scores(batch)

@@ -94,7 +94,7 @@ def test_evaluate_with_custom_reward(agent):
         ({"graphs": []}, cg.SettingError, "no graphs"),
         ({"graphs": [cg.Graph.from_edges([])]}, cg.GraphError, "empty"),
         ({"seed": -2}, cg.SettingError, "seed is -2"),
-        ({"fallback": "x"}, cg.UnknownNameError, "'x'"),
+        ({"fallback": "x"}, cg.errors.UnknownNameError, "'x'"),
     ],
 )
 def test_bad_evaluations(settings, error, words):

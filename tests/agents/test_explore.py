@@ -41,7 +41,7 @@ def test_complete_walk_does_not_warn():
 
 def test_isolated_start():
     graph = cg.Graph.from_edges([("a", "b")], nodes=["alone"])
-    with pytest.raises(cg.WalkError, match="'alone' has no neighbors"):
+    with pytest.raises(cg.errors.WalkError, match="'alone' has no neighbors"):
         cg.explore(graph, "greedy", "igt", "alone", 2)
     assert cg.explore(graph, "greedy", "igt", "alone", 3, fallback="anywhere").nodes[0] == "alone"
     assert all(cg.explore(graph, "random", "igt", None, 2, seed=s).nodes[0] != "alone" for s in range(20))
@@ -49,7 +49,7 @@ def test_isolated_start():
 
 def test_start_without_out_neighbors():
     graph = cg.Graph.from_edges([("a", "b")], directed=True)
-    with pytest.raises(cg.WalkError, match="'b' has no out-neighbors"):
+    with pytest.raises(cg.errors.WalkError, match="'b' has no out-neighbors"):
         cg.explore(graph, "greedy", "igt", "b", 2)
 
 
@@ -63,8 +63,8 @@ def test_start_without_out_neighbors():
         ({"steps": "5"}, cg.SettingError, "steps is '5'"),
         ({"seed": -1}, cg.SettingError, "seed is -1"),
         ({"seed": None}, cg.SettingError, "seed is None"),
-        ({"fallback": "home"}, cg.UnknownNameError, "'home'"),
-        ({"reward": "joy"}, cg.UnknownNameError, "'joy'"),
+        ({"fallback": "home"}, cg.errors.UnknownNameError, "'home'"),
+        ({"reward": "joy"}, cg.errors.UnknownNameError, "'joy'"),
         ({"graph": cg.Graph.from_edges([])}, cg.GraphError, "empty"),
         ({"graph": cg.Graph.from_edges([], nodes=["music"])}, cg.GraphError, "no edges"),
     ],

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import curiograph as cg
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.gnn import GnnAgent, GnnShape
-from curiograph.agents.registry import as_agent
+from curiograph.exploration.mdp import Exploration, begin
 from curiograph.graph.features import PROFILE_SIZE
 from oracles import reference
 
@@ -27,23 +28,23 @@ def gnn(shape: GnnShape = SHAPES[1], seed: int = 0) -> GnnAgent:
     return GnnAgent(shape, reference.draw_weights(shape.weights(), seed))
 
 
-def make_walks(graph, walks, steps=10**6, fallback="frontier") -> cg.Exploration:
+def make_walks(graph, walks, steps=10**6, fallback="frontier") -> Exploration:
     """Create a batch that has already visited these walks (positions)."""
-    batch = cg.begin([graph], [[walk[0] for walk in walks]], "igt", steps, fallback=fallback)
+    batch = begin([graph], [[walk[0] for walk in walks]], "igt", steps, fallback=fallback)
     for i, walk in enumerate(walks):
         batch.nodes[i, : len(walk)] = walk
         batch.lengths[i] = len(walk)
     return batch
 
 
-def make_random_walks(graph: cg.Graph, length: int, seed: int, count: int = 3) -> cg.Exploration:
+def make_random_walks(graph: cg.Graph, length: int, seed: int, count: int = 3) -> Exploration:
     """Create an unfinished batch of random walks of up to `length` nodes."""
     starts = np.random.default_rng(seed).integers(0, graph.num_nodes, count)
-    ended = as_agent("random").run(cg.begin([graph], [starts], "igt", length, seed=seed))
+    ended = as_agent("random").run(begin([graph], [starts], "igt", length, seed=seed))
     return make_walks(graph, [walk[:n].tolist() for walk, n in zip(ended.nodes, ended.lengths, strict=True)])
 
 
-def list_cases(batch: cg.Exploration) -> list[tuple[list[int], list[int]]]:
+def list_cases(batch: Exploration) -> list[tuple[list[int], list[int]]]:
     """List every walk with its candidates."""
     offsets, nodes = batch.candidates.offsets, batch.candidates.nodes.tolist()
     return [
@@ -58,7 +59,7 @@ def assert_close(scores, expected) -> None:
     assert scores == pytest.approx(expected, rel=1e-5, abs=1e-5 * np.max(np.abs(expected), initial=1))
 
 
-def assert_equals_reference(agent: GnnAgent, graph: cg.Graph, batch: cg.Exploration) -> None:
+def assert_equals_reference(agent: GnnAgent, graph: cg.Graph, batch: Exploration) -> None:
     shape = asdict(agent.shape)
     del shape["width"]
     expected = [
@@ -100,7 +101,7 @@ def test_scores_do_not_depend_on_the_batch():
     """For walks of all lengths on several graphs, some of them finished."""
     agent = gnn()
     graphs = [cg.generate("ba", nodes=40, seed=0), cg.Graph.from_edges([(0, 1)], nodes=range(3)), cg.toys.library()]
-    batch = cg.begin(graphs, [range(40), [0, 1], range(12)], "igt", 12)
+    batch = begin(graphs, [range(40), [0, 1], range(12)], "igt", 12)
     rng = np.random.default_rng(0)
     for _ in range(6):
         going = np.where(rng.random(len(batch.lengths)) < 0.7, batch.best(rng.random(len(batch.candidates.nodes))), -1)
@@ -143,7 +144,7 @@ def test_scores_depend_on_subgraph_and_degrees_only(shape):
 
 def test_scoring_computes_no_rewards():
     calls = []
-    batch = cg.begin([cg.generate("ws", nodes=20, seed=0)], [range(20)], lambda s: float(len(calls.append(s) or s)), 6)
+    batch = begin([cg.generate("ws", nodes=20, seed=0)], [range(20)], lambda s: float(len(calls.append(s) or s)), 6)
     for step in range(1, 6):
         scores = gnn().scores(batch)
         assert len(calls) == 20 * (step - 1)
@@ -159,7 +160,7 @@ def test_finished_walks_have_no_scores():
     for walks in ([ended, going], [going, ended], [ended, going, ended, ended, going], [ended] * 200 + [going]):
         assert_close(agent.scores(make_walks(graph, walks)), np.tile(alone, walks.count(going)))
     assert agent.scores(make_walks(graph, [ended] * 3)).shape == (0,)
-    assert agent.run(cg.begin([graph], [[]], "igt", 3)).nodes.shape == (0, 3)
+    assert agent.run(begin([graph], [[]], "igt", 3)).nodes.shape == (0, 3)
 
 
 @pytest.mark.parametrize("graph", [None, cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 5)], directed=True)])
@@ -170,11 +171,11 @@ def test_contract(graph):
 def test_equivalent_candidates_tie():
     """In a complete graph and in a star all candidates are equivalent, in any batch."""
     for graph in (cg.toys.complete(12), cg.Graph.from_edges([(0, leaf) for leaf in range(1, 14)])):
-        scores = gnn(SHAPES[0]).scores(cg.begin([graph], [[0] * 50], "igt", 5))
+        scores = gnn(SHAPES[0]).scores(begin([graph], [[0] * 50], "igt", 5))
         assert np.all(np.ptp(scores.reshape(50, -1), axis=1) == 0)
 
 
 def test_walk_alone_equals_walk_in_batch():
-    agent, batch = gnn(SHAPES[0]), cg.begin([cg.toys.grid(5, 5)], [range(25)], "igt", 8)
+    agent, batch = gnn(SHAPES[0]), begin([cg.toys.grid(5, 5)], [range(25)], "igt", 8)
     alone = [agent.run(batch.rows(np.array([i]))).nodes[0].tolist() for i in range(25)]
     assert agent.run(batch).nodes.tolist() == alone

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.agents.registry import as_agent
+from curiograph.agents.agent_names import as_agent
+from curiograph.agents.explore import Walk
+from curiograph.exploration.mdp import begin
 from curiograph.graph.toys import complete
 from oracles import reference
 from oracles.reference import draw_graph
@@ -20,7 +22,7 @@ BASELINES = ("random", "max-degree", "min-degree", "greedy")
 ALL_AGENTS = (*BASELINES, "beam", "beam:3")
 
 
-def explore_silently(*args, **settings) -> cg.Walk:
+def explore_silently(*args, **settings) -> Walk:
     """Call explore without the warning of an early end."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -31,7 +33,7 @@ def explore_silently(*args, **settings) -> cg.Walk:
 @pytest.mark.parametrize(("agent", "sign"), [("max-degree", 1), ("min-degree", -1)])
 def test_degree_agents_score_by_degree_in_the_whole_graph(agent, sign, directed):
     graph = draw_graph(np.random.default_rng(0), 15, 0.3, directed=directed)
-    batch = cg.begin([graph], [np.flatnonzero(graph.degrees)], "igt", 5)
+    batch = begin([graph], [np.flatnonzero(graph.degrees)], "igt", 5)
     neighbors = (reference.build_adjacency(graph) > 0).sum(axis=1)
     assert as_agent(agent).scores(batch).tolist() == (sign * neighbors[batch.candidates.nodes]).tolist()
 
@@ -44,7 +46,7 @@ def test_degree_agents_on_a_known_graph():
 
 
 def test_random_chooses_uniformly():
-    batch = cg.begin([complete(6)], [[0] * 3000], "igt", 2, seed=1)
+    batch = begin([complete(6)], [[0] * 3000], "igt", 2, seed=1)
     chosen = as_agent("random").run(batch).nodes[:, 1]
     counts = np.bincount(chosen, minlength=6)[1:]
     assert ((counts - 600) ** 2 / 600).sum() < 18.5  # 4 degrees of freedom, 0.1 %

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import curiograph as cg
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.beam import BeamAgent
 from curiograph.agents.planner import PlannerAgent, PlannerShape
 from curiograph.agents.pretrained import load_agent, save_agent
-from curiograph.agents.registry import as_agent
 from curiograph.exploration.mdp import begin
 from oracles import reference
 

@@ -10,10 +10,11 @@ import pytest
 from safetensors.numpy import save
 
 import curiograph as cg
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.planner import PlannerAgent, PlannerShape
 from curiograph.agents.pretrained import AGENT_FILE
-from curiograph.agents.registry import as_agent
+from curiograph.exploration.mdp import begin
 from oracles import reference
 
 CARD = {"reward": "igt", "licence": "MIT", "note": "Neugier, 好奇心"}
@@ -36,7 +37,7 @@ def test_round_trip_is_bit_identical(agent, tmp_path):
         assert as_agent(source).name == agent.name
     for name, array in agent.network.items():
         assert loaded.network[name].tobytes() == array.tobytes()
-    batch = cg.begin([cg.toys.library()], [range(12)], "igt", 5)
+    batch = begin([cg.toys.library()], [range(12)], "igt", 5)
     assert loaded.scores(batch).tobytes() == agent.scores(batch).tobytes()
     first = file.read_bytes()
     cg.save_agent(loaded, file)
@@ -87,7 +88,7 @@ def test_files_that_are_no_agents(content, tmp_path):
 
 @pytest.mark.parametrize("source", ["nobody", "", "a" * 5000, "a\0b", "no/such/folder"])
 def test_unknown_agents(source):
-    with pytest.raises(cg.UnknownNameError, match="igt-rg"):
+    with pytest.raises(cg.errors.UnknownNameError, match="igt-rg"):
         cg.load_agent(source)
 
 

@@ -12,6 +12,7 @@ import pytest
 import curiograph as cg
 from curiograph.agents.gnn import GnnAgent, Subgraphs
 from curiograph.agents.planner import compute_features
+from curiograph.exploration.mdp import begin
 from curiograph.graph.generators import FAMILIES
 
 SHIPPED = pytest.mark.parametrize("name", cg.shipped_agents())
@@ -24,7 +25,7 @@ for name in ("igt-rg", "cpt-ba-paper", "igt-all-planner", "planner"):
     assert len(cg.explore(cg.toys.library(), agent=name, reward="igt", start="music", steps=6, seed=0)) == 6
 try:
     cg.train(cg.toys.library())
-except cg.MissingExtraError as error:
+except cg.errors.MissingExtraError as error:
     print(error)
 """
 
@@ -75,7 +76,7 @@ def test_numpy_and_torch_agree(name):
     agent = cg.load_agent(name)
     network = GnnNetwork(agent.shape) if isinstance(agent, GnnAgent) else PlannerNetwork()
     network.load_state_dict({key: torch.from_numpy(array) for key, array in agent.network.items()})
-    batch = cg.begin(cg.generate_split("ba", train=0, val=0, test=2, seed=5).test, [[0, 9], [3]], "igt", 10)
+    batch = begin(cg.generate_split("ba", train=0, val=0, test=2, seed=5).test, [[0, 9], [3]], "igt", 10)
     for _ in range(4):
         batch = batch.step(batch.best(agent.scores(batch)))
     c = batch.candidates

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.agents.registry import as_agent
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.suite import SuiteResult, begin_task, cluster_returns, hash_task, read_tasks
 
 
@@ -78,13 +78,13 @@ def test_walks_of_outside_agents_are_checked(wrong):
             ended.rewards[:] = 100.0
             return ended
 
-    with pytest.raises(cg.AgentError, match="'cheat'"):
+    with pytest.raises(cg.errors.AgentError, match="'cheat'"):
         cg.suite(Cheat(), ["igt-rg-50"])
 
 
 def test_bad_requests(tmp_path, monkeypatch):
     monkeypatch.delenv("CURIOGRAPH_DATA", raising=False)
-    with pytest.raises(cg.UnknownNameError, match="'igt-xy-50'"):
+    with pytest.raises(cg.errors.UnknownNameError, match="'igt-xy-50'"):
         cg.suite("greedy", ["igt-xy-50"])
     with pytest.raises(cg.GraphError, match="'animal-lake'"):
         cg.suite("greedy", ["igt-animal-lake"], data=tmp_path)

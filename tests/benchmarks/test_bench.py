@@ -1,41 +1,54 @@
-"""The speed benchmark: all parts run, agree with the peers, and report missing ones."""
+"""The benchmarks run, agree with their peers, and yield complete rows."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from benchmarks import run as bench
-from benchmarks.report import COLUMNS, Report
+from benchmarks import run, scale
+from benchmarks.rows import Row, compare_rows, format_rows
+
+BENCHMARKS = {benchmark.__name__: benchmark for benchmark in run.BENCHMARKS}
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_every_benchmark_yields_rows(name):
+    rows = list(BENCHMARKS[name](0, True))
+    assert rows
+    for row in rows:
+        assert row.ours is None or row.ours > 0
+        assert row.target is None or row.ratio > 0
+        assert row.ours is not None or row.ratio is not None
+
+
+def test_command_writes_and_compares_rows(tmp_path, capsys):
+    out = tmp_path / "bench.json"
+    run.main(["--quick", "--only", "compressibility", "--out", str(out), "--quiet"])
+    run.main(["--quick", "--only", "compressibility", "--against", str(out), "--quiet"])
+    document = json.loads(out.read_text())
+    assert document["results"][0]["what"] == "cpt of a subgraph, 100 a call"
+    assert {"processor", "python", "numba"} <= set(document["machine"])
+    assert capsys.readouterr().out.count("cpt of a subgraph, 100 a call") == 3
+
+
+def test_stored_results_have_the_format_of_a_run(request):
+    stored = json.loads((request.config.rootpath / "docs" / "results" / "bench.json").read_text())["results"]
+    assert len(format_rows(stored)) == len(stored)
+    assert (compare_rows(stored, stored).factor == 1).all()
+
+
+def test_rows_are_matched_by_what_and_size_but_not_by_rates():
+    earlier = [Row("open the .npz", "1 edge", 1.0), Row("a walk", "9 walks/s", 2.0), Row("x", "2 nodes", 1.0)]
+    rows = [Row("open the .safetensors", "1 edge", 3.0), Row("a walk", "7 walks/s", 1.0), Row("x", "3 nodes", 1.0)]
+    found = compare_rows([vars(row) for row in rows], [vars(row) for row in earlier])
+    assert found.factor.tolist() == [3.0, 0.5]
 
 
 @pytest.mark.long
-def test_quick_run_measures_every_part() -> None:
-    report = bench.run(quick=True)
-    found = {result.what for result in report.results}
-    assert "igt of all candidates, walk kept, one walk a call" in found
-    assert {"cpt of a subgraph, 100 a call", "Table 1's baselines", "read a tsv of text names"} <= found
-    assert {"cct of a candidate", "latticize a graph"} <= found
-    assert "read a log and split it into sessions" in found
-    assert all(result.ratio is None or result.ratio > 0 for result in report.results)
-    rows = report.list_rows()
-    assert len(rows) == len(report.results)
-    assert {len(row) for row in rows} == {len(COLUMNS)}
-
-
-def test_flexibility_is_measured_per_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CURIOGRAPH_DATA", raising=False)
-    report = Report({}, 0)
-    bench.measure_flexibility(report, quick=True)
-    assert [result.what for result in report.results] == ["cct of a candidate"] * 2 + ["latticize a graph"]
-    assert all(result.peers == 1e-6 for result in report.results[:2])
-
-
-def test_missing_peers_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def raise_import_error(name: str) -> None:
-        raise ImportError(name)
-
-    monkeypatch.setattr(bench, "import_module", raise_import_error)
-    report = Report({}, 0)
-    assert bench.find_gap_peers(report) == {}
-    assert report.missing == ["ripser", "gudhi"]
-    assert "ripser is not installed" in report.list_remarks()[0]
+def test_scale_on_small_graphs(tmp_path):
+    out = tmp_path / "scale.json"
+    scale.main(["--small", "300", "--nodes", "600", "--walks", "40", "--out", str(out), "--quiet"])
+    document = json.loads(out.read_text())
+    assert [size["nodes"] for size in document["sizes"]] == [300, 600]
+    assert all(row["what"] and row["measured"] for row in document["rows"])

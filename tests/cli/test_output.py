@@ -1,69 +1,91 @@
-"""Tables and files that commands write."""
+"""Tables that fit the terminal, and progress on stderr."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import pty
+import io
 import re
 import sys
-from pathlib import Path
+from functools import partialmethod
 
+import pandas as pd
 import pytest
+from rich.progress import Progress as RichProgress
 
-from curiograph.cli.output import show_table
-from support.program import Run
-
-COLUMNS = ["node", "score", "by pagerank", "why"]
-ROWS = [["Washington, D.C. [city]", 0.0008684, 3, "it opens a gap between " + "many " * 30], ["Rome", 0.5, 1, None]]
+from curiograph.cli.options import Output
+from curiograph.cli.output import emit, show_progress, show_table
 
 
-def show_on_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> list[str]:
-    """Lines of a table on a terminal of that width."""
-    master, slave = pty.openpty()
-    monkeypatch.setenv("COLUMNS", str(columns))
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+    def read_lines(self) -> list[str]:
+        """Return the lines, and what was drawn over each other, without colors."""
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
+        return [line.rstrip() for line in re.split(r"[\r\n]", text) if line.strip()]
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
-    with open(slave, "w") as terminal, monkeypatch.context() as patch:
-        patch.setattr(sys, "stdout", terminal)
-        show_table("next", COLUMNS, ROWS)
-    text = b""
-    with contextlib.suppress(OSError):  # raised when the other end is closed
-        while part := os.read(master, 65536):
-            text += part
-    os.close(master)
-    return text.decode().splitlines()
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(RichProgress, "update", partialmethod(RichProgress.update, refresh=True))
 
 
-def test_colors_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert "\x1b[1m" in "".join(show_on_terminal(monkeypatch, 80))  # bold
-    show_table("next", COLUMNS, ROWS)
-    assert "\x1b" not in capsys.readouterr().out
+WIDE = pd.DataFrame({f"measure_{n}": [0.123456, 1e-18, None] for n in range(20)})
 
 
-@pytest.mark.parametrize("width", [30, 80])
-def test_a_table_folds_between_words_or_becomes_paragraphs(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in show_on_terminal(monkeypatch, width)]
-    text = "\n".join(lines)
-    assert max(map(len, lines)) <= width
-    assert ("┃" in text) == (width == 80)
-    for word in ("next", "Washington", "[city]", "0.0008684", "pagerank", "Rome"):
-        assert word in text
-    assert text.count("many") == 30
+def test_table_shows_the_columns_that_fit(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    assert show_table("title", WIDE) == 7
+    lines = screen.read_lines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "title"
+    assert [line.split()[0] for line in lines[3:]] == ["0.1235", "0", "-"]
+    assert "\x1b[1m" in screen.getvalue()  # bold
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_commands_write_pictures(run: Run, links: Path, tmp_path: Path, ending: str) -> None:
-    for command in (["measure", "--walk", "a,b,c,d"], ["explore", "--start", "a", "--steps", "4"]):
-        path = tmp_path / f"{command[0]}.{ending}"
-        assert run(command[0], str(links), *command[1:], "--out", str(path)).code == 0
-        assert path.stat().st_size > 1000
+def test_table_folds_long_texts_between_words(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    show_table("", [{"node": "a", "reason": "word " * 30}])
+    lines = screen.read_lines()
+    assert max(map(len, lines)) <= 80
+    assert {word for line in lines[2:] for word in line.split()} == {"a", "word"}
 
 
-def test_nothing_is_written_after_an_error(run: Run, links: Path, tmp_path: Path) -> None:
-    out = tmp_path / "walk.json"
-    out.write_text("precious")
-    assert run("explore", str(links), "--start", "zz", "--out", str(out)).code == 2
-    assert out.read_text() == "precious"
-    assert {path.name for path in tmp_path.iterdir()} == {"links.tsv", "walk.json"}
+def test_what_is_not_shown_is_said(capsys, tmp_path):
+    emit(Output(out=tmp_path / "all.csv"), {"answer": "Yes."}, pd.concat([WIDE] * 100), columns=["measure_0"])
+    shown = capsys.readouterr()
+    assert shown.out.endswith("\nYes.\n")
+    assert "\x1b" not in shown.out
+    assert shown.err == "curiograph: 100 rows and 19 columns are not shown; --out FILE.csv writes all\n"
+    assert len(pd.read_csv(tmp_path / "all.csv")) == 300
+
+
+def test_bar_on_a_terminal(monkeypatch, capsys):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with show_progress(quiet=False) as progress:
+        progress("reading")
+        for share in (0.125, 0.375, 0.625):
+            progress("walking [all] the way", share)
+        progress("a message that is much too long for a terminal of eighty columns " * 2, 0.7)
+        print("the result")
+    lines = screen.read_lines()
+    assert any(line.startswith("reading") for line in lines)
+    bars = [len(bar.group(1)) for line in lines if (bar := re.match(r"walking \[all\] the way +(━+)╸", line))]
+    assert list(dict.fromkeys(bars)) == [2, 7, 12]  # of 20
+    assert max(map(len, lines)) <= 80
+    assert screen.getvalue().endswith("\x1b[2K")  # the bar is removed
+    assert capsys.readouterr().out == "the result\n"
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_no_bar_if_quiet_or_in_a_log(monkeypatch, quiet):
+    screen = Terminal() if quiet else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with show_progress(quiet) as progress:
+        progress("walking", 0.5)
+    assert screen.getvalue() == ""

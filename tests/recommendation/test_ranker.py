@@ -91,7 +91,7 @@ def count_calls():
     ],
 )
 def test_every_violation_is_named(scores, message):
-    with pytest.raises(cg.RankerError, match=f"'mine'.*{message}"):
+    with pytest.raises(cg.errors.RankerError, match=f"'mine'.*{message}"):
         cg.check_ranker(make_ranker(scores))
 
 
@@ -108,14 +108,14 @@ def test_parts_must_join_to_the_scores():
         def joined(self, scores):
             return scores["pagerank"]
 
-    with pytest.raises(cg.RankerError, match="'twice' joins"):
+    with pytest.raises(cg.errors.RankerError, match="'twice' joins"):
         cg.check_ranker(Twice())
 
 
 def test_recommend_names_an_invalid_ranker():
     bad = make_ranker(lambda g, h, c: np.full(len(c.nodes), np.nan), "dizzy")
     for ranker in (bad, cg.MixtureRanker({"dizzy": bad, "pagerank": cg.PageRankRanker()})):
-        with pytest.raises(cg.RankerError, match="'dizzy' gave nan"):
+        with pytest.raises(cg.errors.RankerError, match="'dizzy' gave nan"):
             cg.recommend(cg.toys.library(), ["music"], ranker=ranker)
 
 
@@ -126,11 +126,11 @@ def test_as_ranker_accepts_objects_and_refuses_other_values():
     assert as_ranker(type("Nameless", (), {"scores": Popular.scores})()).name == "Nameless"
     assert as_ranker("igt", alpha=0.5).alpha == 0.5
     for ranker in ("ight", 3, None, np.ones(3), Popular, cg.PageRankRanker, lambda g, h, c: 0):
-        with pytest.raises(cg.UnknownNameError, match="mixture, pagerank, igt, cpt"):
+        with pytest.raises(cg.errors.UnknownNameError, match="mixture, pagerank, igt, cpt"):
             as_ranker(ranker)
     for ranker in ("igt", Popular(), own):
         with pytest.raises(cg.SettingError, match="weights"):
             as_ranker(ranker, weights={"igt": 1})
     for components in ({}, None, [own], {"a": "moon"}, {"a": cg.PageRankRanker}):
-        with pytest.raises((cg.SettingError, cg.UnknownNameError)):
+        with pytest.raises((cg.SettingError, cg.errors.UnknownNameError)):
             cg.MixtureRanker(components)

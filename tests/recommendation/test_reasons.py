@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.centrality.history import parse_history
+from curiograph.centrality.history import History
 from curiograph.recommendation.reasons import MAX_RECENT_NODES, Reason, explain_recommendations
 from support.small_graphs import graphs
 
@@ -82,7 +82,10 @@ def test_reasons_of_a_long_history_use_its_last_nodes():
     (reason,) = top.reasons
     assert reason.node == 3 * MAX_RECENT_NODES - 1
     assert reason.links == (0,)
-    assert explain_recommendations(g, parse_history(g, history), np.empty(0, np.int32), {}, 0) == []
+    assert (
+        explain_recommendations(g, History.from_visits(g.positions(history).tolist()), np.empty(0, np.int32), {}, 0)
+        == []
+    )
 
 
 def test_to_dict_and_plot():

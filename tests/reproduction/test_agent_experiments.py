@@ -12,6 +12,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.agents.heuristics import GreedyAgent, RandomAgent
+from curiograph.exploration.mdp import Exploration, begin
 from reproduction import curves, leaderboard, pareto, real, table1
 from reproduction.comparison import Walks, describe_returns, run_all_walks
 from reproduction.report import Setup
@@ -45,6 +46,7 @@ def test_walks_are_those_of_evaluate() -> None:
     assert (described["mean"], described["sem_by_graph"]) == (wanted.mean, wanted.sem_by_graph)
 
 
+@pytest.mark.long
 def test_table1_on_the_published_graphs(data: Path) -> None:
     setup = Setup(folder=data)
     cells = table1.compute(setup, episodes=3, beam_episodes=1, seeds=4, published=True)["cells"]
@@ -214,11 +216,11 @@ def test_times_are_per_decision_and_slow_agents_are_measured_once() -> None:
     class Counting(RandomAgent):
         name = "counting"
 
-        def run(self, exploration: cg.Exploration) -> cg.Exploration:
+        def run(self, exploration: Exploration) -> Exploration:
             runs.append(f"{self.name} {len(exploration.lengths)}")
             return super().run(exploration)
 
-    walks = cg.begin([cg.generate("er", 20, seed=1)], [[0, 3, 5]], "igt", 6, seed=2)
+    walks = begin([cg.generate("er", 20, seed=1)], [[0, 3, 5]], "igt", 6, seed=2)
     timed = time_decisions({"a": Counting(), "b": GreedyAgent()}, walks, repeats=3)
     assert runs == ["counting 2", "counting 3", "counting 3", "counting 3"]
     assert np.array_equal(timed["b"].walks.returns, GreedyAgent().run(walks).returns)

@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.load import load_dataset
-from curiograph.human.prediction.protocol import make_study
-from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 
 from curiograph.errors import WalkError
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
+from curiograph.human.data.datasets import Dataset, load_dataset
+from curiograph.human.prediction.curious_walkers import simulate_walkers
 from curiograph.human.prediction.predict import Effort
+from curiograph.human.prediction.study import make_study
 from curiograph.human.trajectories import Trajectories
-from curiograph.parallel import resolve_engine
+from curiograph.parallel import Engine
 from curiograph.results import to_plain
 from reproduction import conditions
 from reproduction.conditions import Groups, contrast_groups
@@ -40,7 +39,7 @@ def write_games(folder: Path, curious_share: Mapping[str, float], players: int =
     """
     graph = generate("er", nodes=60, seed=0)
     links = graph.to_scipy().toarray() > 0
-    visits = simulate_walkers(graph, Walkers("greedy", "cpt", p_g=0.1, steps=4, count=20), range(60))
+    visits = simulate_walkers(graph, "greedy", "cpt", range(60), p_g=0.1, steps=4, count=20)
     curious = sum(0.95**step * table.toarray() for step, table in enumerate(visits, start=1))
     pagerank = np.linalg.inv(np.eye(60) - 0.95 * links / links.sum(axis=1, keepdims=True))
     table = curious / curious[links].std() - pagerank / pagerank[links].std()
@@ -67,15 +66,16 @@ def write_games(folder: Path, curious_share: Mapping[str, float], players: int =
 def games(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """Games that curious players do not finish; the others walk at random."""
     folder = write_games(tmp_path_factory.mktemp("data") / "wikispeedia", {"finished": 0.0, "unfinished": 0.9})
-    return conditions.label_games(load_dataset(folder))
+    return conditions.label_games(load_dataset(folder), folder)
 
 
 def find_contrast(found: dict[str, Any], condition: str) -> dict[str, Any]:
     return next(each for each in found["contrasts"] if (each["condition"], each["base"]) == (condition, "memory"))
 
 
+@pytest.mark.long
 def test_planted_condition_is_found_and_the_same_for_all_workers(games, tmp_path):
-    found = conditions.compare_datasets(Setup(engine=resolve_engine(workers=1)), [games], SMALL)
+    found = conditions.compare_datasets(Setup(engine=Engine(workers=1)), [games], SMALL)
     assert list(dict.fromkeys(each["condition"] for each in found["contrasts"])) == list(conditions.CONDITIONS)
     planted = find_contrast(found, "goal")
     assert planted["corrected_p"] < 0.05
@@ -86,14 +86,14 @@ def test_planted_condition_is_found_and_the_same_for_all_workers(games, tmp_path
     shown = conditions.report(to_plain(found))
     assert shown.tables["Difference of the gain between two groups of choices"].shape == (12, 9)
     assert shown.remarks[1].startswith("Preliminary")
-    parallel = Setup(engine=resolve_engine(workers=2, run=tmp_path))
+    parallel = Setup(engine=Engine(workers=2, run=tmp_path))
     assert to_plain(conditions.compare_datasets(parallel, [games], SMALL)) == to_plain(found)
 
 
 @pytest.mark.long
 def test_no_condition_is_found_among_equal_players(tmp_path):
     folder = write_games(tmp_path / "wikispeedia", {"finished": 0.5, "unfinished": 0.5})
-    found = conditions.compare_datasets(Setup(), [conditions.label_games(load_dataset(folder))], SMALL)
+    found = conditions.compare_datasets(Setup(), [conditions.label_games(load_dataset(folder), folder)], SMALL)
     assert all(find_contrast(found, condition)["corrected_p"] > 0.05 for condition in ("goal", "experience"))
 
 
@@ -119,7 +119,7 @@ def test_groups_use_only_what_came_before_the_choice(games):
 def test_gaps_and_compression_are_compared_at_equal_length():
     ring = Graph.from_edges([(node, (node + 1) % 12) for node in range(12)] + [(0, 3), (6, 9)])
     walks = [[(start + step) % 12 for step in range(10)] for start in range(12)] * 12
-    study = make_study(Dataset("walks", Trajectories.from_walks(walks, graph=ring), Path("walks"), ring), burn_in=3)
+    study = make_study(Dataset(Trajectories.from_walks(walks, graph=ring), ring), burn_in=3)
     choices = conditions.find_linked_choices(study, 3, 2000)
     above, others = conditions.find_groups(study, choices)["gaps"]
     offsets = study.choice_walks.offsets
@@ -149,7 +149,7 @@ def test_contrasts_agree_with_their_definition():
 def test_too_few_choices_are_rejected(tmp_path):
     folder = write_games(tmp_path / "wikispeedia", {"finished": 0.0, "unfinished": 0.0}, players=2)
     with pytest.raises(WalkError, match="wikispeedia: "):
-        conditions.compare_datasets(Setup(), [conditions.label_games(load_dataset(folder))], SMALL)
+        conditions.compare_datasets(Setup(), [conditions.label_games(load_dataset(folder), folder)], SMALL)
 
 
 def test_games_are_labeled_by_kind_and_earlier_games(games):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from curiograph.human.choices.metrics import ChoiceRanks
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph import kernels
 from curiograph.exploration.mdp import Candidates
+from curiograph.human.choices.choice_ranks import ChoiceRanks
 from reproduction import mixture_kernels as mixtures
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from curiograph.human.data.dataset import Dataset
-from curiograph.human.prediction.components import ALPHAS, PAGERANK, Mixture
 
-from curiograph.agents.registry import as_agent
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
+from curiograph.human.data.datasets import Dataset
+from curiograph.human.prediction.methods import ALPHAS, PAGERANK, Mixture
 from curiograph.human.prediction.predict import Effort as PredictEffort
-from curiograph.human.prediction.predict import prepare_run
-from curiograph.parallel import resolve_engine
+from curiograph.human.prediction.predict import find_agents, score_components
+from curiograph.human.prediction.study import make_study
+from curiograph.parallel import IN_PROCESS, Engine
 from reproduction import mixture_kernels, multiverse, universes
 from reproduction.multiverse import Universes, compute_dataset, list_worlds
 from reproduction.published import TABLE2
@@ -37,7 +37,7 @@ def dataset() -> Dataset:
     graph = Graph.from_arrays(rows[kept], links.indices[kept], directed=True, names=links.names)
     users = [f"u{number % 40}" for number in range(160)]
     walks = people.follow_agent(graph, "greedy", "igt", 0.8, walks=160, steps=15, users=users)
-    return Dataset("wikispeedia", walks, Path("wikispeedia"), graph)
+    return Dataset(walks, graph, "wikispeedia")
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +50,11 @@ def found(document):
     return Universes("wikispeedia", document)
 
 
+@pytest.mark.long
 def test_results_are_the_same_with_two_workers_and_from_the_run_folder(dataset, document, tmp_path):
     messages: list[str] = []
     for workers in (2, 1):
-        engine = resolve_engine(workers=workers, run=tmp_path)
+        engine = Engine(workers=workers, run=tmp_path)
         setup = Setup(engine=engine, progress=lambda message, share=None: messages.append(message))
         assert compute_dataset(setup, dataset, range(2), SMALL) == document
     assert "found in the run folder" in messages[-1]
@@ -118,9 +119,11 @@ def test_item_graphs_are_crossed():
     factors, worlds = list_worlds(dataset, range(2))
     assert [len(levels) for levels in factors.values()] == [2, 2, 3, 2]
     assert len({repr(world) for world in worlds}) == 24
-    task = universes.compute_universes((dataset, TABLE2["movielens"], SMALL), worlds[0])
-    assert task["ranks"].shape == (18, 2, 2, 2, len(METHODS))
-    assert np.isfinite(task["ranks"]).all()
+    for world in (worlds[0], worlds[-1]):  # the most similar pairs, and the nearest items
+        task = universes.compute_universes((dataset, TABLE2["movielens"], SMALL), world)
+        assert task["ranks"].shape == (18, 2, 2, 2, len(METHODS))
+        assert np.isfinite(task["ranks"]).all()
+        assert 2 * task["links"] / task["nodes"] <= world.recipe.mean_degree
 
 
 # ---- parts ----------------------------------------------------------------------------------------------------------
@@ -130,20 +133,21 @@ def test_item_graphs_are_crossed():
 def scored():
     """Choices of the prediction path with their samples, both with every candidate, and walkers along all paths."""
     effort = PredictEffort(splits=1, trials=1, walkers=400, trained_walkers=400, steps=2, windows=80, all_windows=30)
-    agents = {reward: as_agent(f"{reward}-ba") for reward in ("igt", "cpt")}
-    run = prepare_run(people.walkers(), agents, effort=effort)
+    study = make_study(people.walkers(), max_choices={"last": effort.windows, "all": effort.all_windows})
+    agents = {reward: f"{reward}-ba" for reward in ("igt", "cpt")}
+    components = score_components(study, find_agents(study.graph, agents, 0, 0, IN_PROCESS), effort)
     samples = [
-        universes.draw_sample(run.study.graph, choices.windows, scope, 1000, 1000, 0)
-        for scope, choices in run.study.choices.items()
+        universes.draw_sample(study.graph, choices.windows, scope, 1000, 1000, 0)
+        for scope, choices in study.choices.items()
     ]
     own = replace(SMALL, walkers=400, trained_walkers=400)
-    return run, samples, universes.score_samples(run.study, samples, own)
+    return components, samples, universes.score_samples(study, samples, own)
 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_scores_and_ranks_agree_with_predict(scored, place):
-    run, samples, scores = scored
-    components, sample = list(run.scored.values())[place], samples[place]
+    found, samples, scores = scored
+    components, sample = list(found.values())[place], samples[place]
     choices, rows = components.choices, universes.combine_steps(scores[place], SMALL.steps)
     by_node = np.lexsort((sample.candidates.nodes, sample.candidates.walks))
     assert sample.candidates.nodes[by_node].tolist() == choices.candidates.nodes.tolist()

@@ -12,7 +12,7 @@ import reproduction.people
 from curiograph.errors import FileFormatError
 from curiograph.graph.similarity import Similarity
 from curiograph.human.prediction.predict import Effort
-from curiograph.parallel import resolve_engine
+from curiograph.parallel import Engine
 from curiograph.results import to_plain
 from reproduction import diffusion, examples, meaning, motives, profile, recommenders, table2
 from reproduction.published import TABLE2
@@ -53,6 +53,7 @@ def wikispeedia(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path, monkeypatch):
     monkeypatch.setattr(reproduction.people, "QUICK", SMALL)
     messages: list[str] = []
@@ -60,7 +61,7 @@ def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path, m
     def report(message: str, share: float | None = None) -> None:
         messages.append(message)
 
-    setup = Setup(movielens, engine=resolve_engine(workers=1, run=tmp_path), progress=report)
+    setup = Setup(movielens, engine=Engine(workers=1, run=tmp_path), progress=report)
     table = to_plain(table2.compute(setup, ("movielens",), quick=True))
     text = table2.report(table).to_markdown()
     assert "| MovieLens | highest |" in text
@@ -108,9 +109,7 @@ def test_similarity_is_found_and_additions_are_those_of_hypotheses(wikispeedia):
     data = cg.human.load_dataset(wikispeedia)
     names = ["degree", "pagerank", "similarity", "igt"]
     texts = Similarity.from_texts(data.graph, data.texts)
-    wanted = cg.human.hypotheses(
-        data.graph, data.walks, motives=names, similarity=texts, folds=3, weights=True, workers=1
-    )
+    wanted = cg.human.hypotheses(data.graph, data.walks, motives=names, similarity=texts, folds=3, weights=True)
     assert added[similar, "igt"]["value"] == pytest.approx(wanted.weights["igt"].adds.value, abs=1e-4)
     assert "degree, PageRank, similarity " in meaning.report(found).to_markdown()
 

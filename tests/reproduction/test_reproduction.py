@@ -18,7 +18,9 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "table1" else pytest.mark.long) for name in SMALL]
+)
 def test_files_are_written_and_tables_shown(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "results"
     assert main([name, *SMALL[name], "--out", str(out), "--workers", "1"]) == 0

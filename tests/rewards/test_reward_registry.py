@@ -7,22 +7,17 @@ import pytest
 
 import curiograph as cg
 from curiograph.graph.toys import cycle, library
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward import Tracker
+from curiograph.rewards.reward_names import as_reward
 
 
 def edges_of(subgraph: cg.Graph) -> int:
     return subgraph.num_edges
 
 
-def test_objects_and_names_of_functions():
-    own = cg.CallableReward(edges_of, name="edges")
-    assert as_reward(own) is own
-    assert as_reward(edges_of).name == "edges_of"
-
-
 @pytest.mark.parametrize("bad", ["ight", "", 3, None])
 def test_unknown_rewards(bad):
-    with pytest.raises(cg.UnknownNameError, match=r"igt.*cpt"):
+    with pytest.raises(cg.errors.UnknownNameError, match=r"igt.*cpt"):
         as_reward(bad)
 
 
@@ -49,17 +44,14 @@ def raising(subgraph: cg.Graph) -> float:
     [
         (raising, "'raising' raised KeyError on the subgraph of .*no such thing"),
         (lambda s: float("nan"), "returned nan"),
-        (lambda s: float("inf"), "returned inf"),
-        (lambda s: None, "returned None"),
         (lambda s: "high", "returned 'high'"),
         (lambda s: [1.0, 2.0], r"returned \[1.0, 2.0\]"),
-        (lambda s: 10**400, "finite number"),
     ],
 )
 def test_bad_callables(function, words):
-    with pytest.raises(cg.RewardError, match=words):
+    with pytest.raises(cg.errors.RewardError, match=words):
         cg.explore(library(), "greedy", function, start="music", steps=3)
-    with pytest.raises(cg.RewardError, match=words):
+    with pytest.raises(cg.errors.RewardError, match=words):
         cg.check_reward(function)
 
 
@@ -69,23 +61,17 @@ def test_check_reward_accepts(reward, graph):
     assert cg.check_reward(reward, graph) is None
 
 
-def test_check_reward_accepts_on_directed_and_weighted_graphs():
-    graph = cg.Graph.from_edges([(0, 1, 2.0), (1, 2, 0.0), (2, 0, 3.0), (2, 3, 1.0)], directed=True)
-    for reward in ("igt", "cpt", "cct", edges_of):
-        assert cg.check_reward(reward, graph) is None
-
-
 class OwnReward:
     """A reward with its own tracker that violates the contract."""
 
     name = "own"
-    tracker: type[cg.Tracker]
+    tracker: type[Tracker]
 
     def track(self, stack, nodes, lengths):
         return self.tracker(stack, nodes, lengths)
 
 
-class LastNode(cg.Tracker):
+class LastNode(Tracker):
     """Depends on the order of visit."""
 
     def values(self):
@@ -95,7 +81,7 @@ class LastNode(cg.Tracker):
         return candidates.astype(float)
 
 
-class Overestimates(cg.Tracker):
+class Overestimates(Tracker):
     """Returns a larger value for a candidate than after the step."""
 
     def values(self):
@@ -105,29 +91,14 @@ class Overestimates(cg.Tracker):
         return np.full(len(candidates), 99.0)
 
 
-class TooMany(Overestimates):
-    def candidate_values(self, offsets, candidates):
-        return np.zeros(len(candidates) + 1)
-
-
-class NotANumber(Overestimates):
-    def candidate_values(self, offsets, candidates):
-        return np.full(len(candidates), np.nan)
-
-
 @pytest.mark.parametrize(
     ("tracker", "words"),
-    [
-        (LastNode, "two orders of visit"),
-        (Overestimates, "99.0 and"),
-        (TooMany, "finite number"),
-        (NotANumber, "nan"),
-    ],
+    [(LastNode, "two orders of visit"), (Overestimates, "99.0 and")],
 )
 def test_check_reward_rejects(tracker, words):
     reward = OwnReward()
     reward.tracker = tracker
-    with pytest.raises(cg.RewardError, match=words):
+    with pytest.raises(cg.errors.RewardError, match=words):
         cg.check_reward(reward)
 
 
@@ -135,7 +106,7 @@ class DeclaredLastNode(LastNode):
     depends_on_order = True
 
 
-class NumberOfSteps(cg.Tracker):
+class NumberOfSteps(Tracker):
     """Depends on whether a walk grew or was given at once."""
 
     depends_on_order = True
@@ -150,7 +121,7 @@ class NumberOfSteps(cg.Tracker):
     def candidate_values(self, offsets, candidates):
         return np.repeat(self.steps + 1, np.diff(offsets))
 
-    def _update(self):
+    def update(self):
         self.steps = self.steps + 1
 
 
@@ -160,7 +131,7 @@ def test_rewards_may_declare_that_they_depend_on_the_order():
     assert cg.check_reward(reward) is None
     assert cg.check_reward({reward: 1.0, "igt": 2.0}) is None
     reward.tracker = NumberOfSteps
-    with pytest.raises(cg.RewardError, match="node by node"):
+    with pytest.raises(cg.errors.RewardError, match="node by node"):
         cg.check_reward(reward)
 
 
@@ -183,10 +154,5 @@ def test_beam_keeps_walks_apart_whose_order_matters():
 
 def test_check_reward_rejects_stateful_rewards():
     calls = iter(range(10**6))
-    with pytest.raises(cg.RewardError, match="'lambda'"):
+    with pytest.raises(cg.errors.RewardError, match="'lambda'"):
         cg.check_reward(lambda subgraph: float(next(calls)))
-
-
-def test_check_reward_needs_edges():
-    with pytest.raises(cg.GraphError, match="no edges"):
-        cg.check_reward("igt", cg.Graph.from_edges([], nodes=range(3)))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.graph.toys import complete, cycle, grid, library
+from curiograph.graph.toys import cycle
 from oracles.reference import compute_gudhi_betti, draw_graph
 
 
@@ -26,15 +26,6 @@ def test_spheres(dimensions):
     assert [cg.betti(sphere, dim) for dim in range(5)] == [1] + [int(dim == dimensions - 1) for dim in range(1, 5)]
 
 
-def test_known_graphs():
-    assert [cg.betti(complete(6), dim) for dim in range(4)] == [1, 0, 0, 0]
-    assert [cg.betti(cycle(3), dim) for dim in range(3)] == [1, 0, 0]
-    assert [cg.betti(cycle(5), dim) for dim in range(3)] == [1, 1, 0]
-    assert cg.betti(grid(4, 5)) == 12
-    assert cg.betti(library()) == 18 - 11 - 5  # edges, less a spanning tree, less five triangles that share no loop
-    assert [cg.betti(cg.Graph.from_edges([], nodes=range(7)), dim) for dim in range(3)] == [7, 0, 0]
-
-
 def test_torus():
     """Betti numbers 1, 2, 1; triangulated finely enough that every clique is a simplex of the surface."""
     n = 5
@@ -42,15 +33,6 @@ def test_torus():
     steps = ((0, 1), (1, 0), (1, 1))
     torus = cg.Graph.from_edges([((r, c), ((r + a) % n, (c + b) % n)) for r, c in places for a, b in steps])
     assert [cg.betti(torus, dim) for dim in range(4)] == [1, 2, 1, 0]
-
-
-def test_projective_plane_over_gf2():
-    """Betti numbers 1, 1, 1 over GF(2), but 1, 0, 0 over the rationals; subdivided, so that cliques are simplices."""
-    triangles = ["124", "125", "136", "134", "156", "235", "236", "246", "345", "456"]
-    faces = {frozenset(part) for t in triangles for k in (1, 2, 3) for part in combinations(t, k)}
-    flags = [(tuple(sorted(a)), tuple(sorted(b))) for a in faces for b in faces if a < b]
-    plane = cg.Graph.from_edges(sorted(flags))
-    assert [cg.betti(plane, dim) for dim in range(3)] == [1, 1, 1]
 
 
 def test_random_graphs_equal_gudhi():
@@ -68,13 +50,8 @@ def test_bad_dimension(dim):
         cg.betti(cycle(4), dim=dim)
 
 
-def test_empty_graph():
-    with pytest.raises(cg.GraphError, match="empty"):
-        cg.betti(cg.Graph.from_edges([]))
-
-
 def test_without_gudhi_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "gudhi", None)  # what `import` takes for "cannot be imported"
-    with pytest.raises(cg.MissingExtraError, match=r"gudhi.*pip install 'curiograph\[topology\]'"):
+    with pytest.raises(cg.errors.MissingExtraError, match=r"gudhi.*pip install 'curiograph\[topology\]'"):
         cg.betti(cycle(4), dim=2)
     assert cg.betti(cycle(4)) == 1

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import curiograph as cg
-from curiograph.centrality.history import parse_history
+from curiograph.centrality.history import History
 from curiograph.recommendation.selection import EVERYTHING
 from curiograph.service import state
 from curiograph.service.batching import BATCH_SIZE, Batcher, QueuedUser, RecommendQuery
-from curiograph.service.errors import BusyError
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.error_responses import BusyError
+from curiograph.service.server_settings import ServiceSettings
 from curiograph.service.state import Service
 from curiograph.service.store import OpenGraph
 
@@ -35,14 +35,17 @@ class RecordingRecommender(cg.Recommender):
     def recommend_visited(self, histories: Any, *arguments: Any) -> Any:
         self.batches.append([str(self.graph.label(history.last)) for history in histories])
         if self.failing in self.batches[-1]:
-            raise cg.ConvergenceError("not this one.")
+            raise cg.errors.ConvergenceError("not this one.")
         return super().recommend_visited(histories, *arguments)
 
 
 def make_users(recommender: cg.Recommender, histories: Sequence[Any], k: int = 3, **query: Any) -> list[QueuedUser]:
     settings = {"candidates": "all", "reasons": False, "prepared_only": False} | query
     made = RecommendQuery(recommender, k, **settings)
-    return [QueuedUser(made, parse_history(recommender.graph, history), EVERYTHING) for history in histories]
+    return [
+        QueuedUser(made, History.from_visits(recommender.graph.positions(history).tolist()), EVERYTHING)
+        for history in histories
+    ]
 
 
 def answer_together(recommender: cg.Recommender, asked: Sequence[Any], **settings: Any) -> list[Any]:
@@ -108,7 +111,7 @@ def test_requests_of_different_queries_beyond_the_limit_and_failing_ones():
     answers = answer_together(recommender, queries[:1] * 3, requests=2)
     assert [isinstance(answer, BusyError) for answer in answers] == [False, False, True]
     answers = answer_together(recommender, [([history], {}) for history in HISTORIES])
-    assert [isinstance(each, cg.ConvergenceError) for each in answers] == [False, False, True, False, False]
+    assert [isinstance(each, cg.errors.ConvergenceError) for each in answers] == [False, False, True, False, False]
 
 
 def test_numbers_prepared_by_requests_are_limited(monkeypatch):

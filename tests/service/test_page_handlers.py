@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from curiograph.service.errors import TimeLimitError
+from curiograph.service.error_responses import TimeLimitError
 from curiograph.service.page import view
 from curiograph.service.page.view import Page
 from curiograph.service.page.walk_session import WalkSession
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.server_settings import ServiceSettings
 from curiograph.service.state import Service
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.server_settings import ServiceSettings
 from curiograph.service.store import GraphStore
 from support.serving import get_error, open_client, wait_until
 
@@ -18,7 +18,7 @@ NEW = [*OLD, ("a", "d")]
 
 
 def write_graph(path: Path, edges: list) -> None:
-    cg.Graph.from_edges(edges).save(str(path))
+    cg.write_graph(cg.Graph.from_edges(edges), path)
 
 
 def write_parts(path: Path, edges: list) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.service.labels import LabelIndex, encode_label, search_labels
+from curiograph.service.json_labels import LabelIndex, encode_label, search_labels
 from support.serving import get_error, open_client
 
 LIBRARY = "toy:library"

@@ -14,7 +14,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 
 from curiograph.service.app import create_app
 from curiograph.service.server import format_url, open_socket
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.server_settings import ServiceSettings
 from support.serving import wait_until
 
 load_all_checks()

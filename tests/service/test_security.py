@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from curiograph.service.settings import MAX_BODY, ServiceSettings
+from curiograph.service.server_settings import MAX_BODY, ServiceSettings
 from curiograph.service.state import Service
 from support.serving import get_error, open_client
 

@@ -18,7 +18,7 @@ from support.serving import start_server, wait_until
 
 def test_serve_and_shut_down_gracefully(tmp_path: Path):
     graph, parts = tmp_path / "mine.safetensors", tmp_path / "parts.safetensors"
-    cg.toys.library().save(str(graph))
+    cg.write_graph(cg.toys.library(), graph)
     recommender = cg.Recommender(cg.toys.library())
     recommender.prepare(["music", "logic"])
     recommender.save(parts)

@@ -17,8 +17,8 @@ import scipy.io
 
 import curiograph as cg
 from curiograph.service import state
-from curiograph.service.errors import InternalError
-from curiograph.service.settings import MAX_NODES, ServiceSettings
+from curiograph.service.error_responses import InternalError
+from curiograph.service.server_settings import MAX_NODES, ServiceSettings
 from curiograph.service.state import Service
 from curiograph.service.store import GraphStore, OpenGraph
 from support.serving import get_error, open_client, wait_until
@@ -60,7 +60,7 @@ def test_file_names_like_paths(api, name):
 
 
 def test_formats_whose_arrays_kernels_trust_are_refused(api, tmp_path):
-    cg.toys.library().save(tmp_path / "mine.safetensors")
+    cg.write_graph(cg.toys.library(), tmp_path / "mine.safetensors")
     scipy.io.savemat(tmp_path / "mine.mat", {"A": np.eye(3)[::-1]})
     for path in (tmp_path / "mine.safetensors", tmp_path / "mine.mat"):
         cg.read_graph(path)
@@ -145,7 +145,7 @@ def test_error_of_a_file_hides_its_path(tmp_path: Path):
 
 def test_graph_without_edges(tmp_path: Path):
     bare = tmp_path / "bare.safetensors"
-    cg.Graph.from_edges([], nodes=["a", "b"]).save(str(bare))
+    cg.write_graph(cg.Graph.from_edges([], nodes=["a", "b"]), bare)
     with open_client(graphs={"bare": bare}) as api:
         result = api.post("/api/v1/measure", json={"graph": "bare", "walk": ["a", "b"]})
         assert result.json()["beta0"] == [1, 2]
@@ -154,7 +154,7 @@ def test_graph_without_edges(tmp_path: Path):
 
 
 def test_graph_is_read_once(tmp_path: Path):
-    cg.toys.library().save(str(tmp_path / "mine.safetensors"))
+    cg.write_graph(cg.toys.library(), tmp_path / "mine.safetensors")
     store = GraphStore(ServiceSettings(graphs={"mine": tmp_path / "mine.safetensors"}))
     assert store.find("mine").opened is None
     with ThreadPoolExecutor(4) as threads:

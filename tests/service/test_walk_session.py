@@ -20,7 +20,7 @@ from curiograph.service.page.panels import build_candidate_rows, describe_choice
 from curiograph.service.page.share_link import build_link, read_link
 from curiograph.service.page.walk_session import SharedWalk, WalkSession, choose_start, make_rival, open_walk
 from curiograph.service.page.words import AGENTS
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.server_settings import ServiceSettings
 from curiograph.service.step_view import MAX_COMPRESSED_NODES, view_step
 from curiograph.service.store import GraphStore, OpenGraph
 
@@ -128,7 +128,7 @@ def test_long_links_contain_positions() -> None:
 
 def test_nodes_without_links_are_no_starts() -> None:
     nowhere = cg.Graph.from_edges([("a", "b")], directed=True)
-    with pytest.raises(cg.WalkError, match="no walk can start"):
+    with pytest.raises(cg.errors.WalkError, match="no walk can start"):
         WalkSession("mine", OpenGraph(nowhere), "b")
     with pytest.raises(cg.GraphError, match="no edges"):
         choose_start(cg.Graph.from_edges([], nodes=["a", "b"]))
@@ -158,7 +158,7 @@ def test_end_of_a_walk() -> None:
     session.advance()
     assert session.view.choice is None
     assert describe_choices(session) == ["No next node is left: undo or restart."]
-    with pytest.raises(cg.WalkError, match="ends here"):
+    with pytest.raises(cg.errors.WalkError, match="ends here"):
         session.advance()
     assert session.nodes == ["a", "b"]
     assert draw_picture(session)["candidates"] == []

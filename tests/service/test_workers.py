@@ -20,8 +20,8 @@ import psutil
 import pytest
 
 import curiograph as cg
-from curiograph.service.errors import BusyError, InternalError, TimeLimitError
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.error_responses import BusyError, InternalError, TimeLimitError
+from curiograph.service.server_settings import ServiceSettings
 from curiograph.service.store import OpenGraph
 from curiograph.service.workers import Workers
 from support.serving import open_client, start_server, wait_until

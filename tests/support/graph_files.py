@@ -7,8 +7,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
-from curiograph.graph.io.write import write_graph
+from curiograph.graph.io.formats import read_graph, write_graph
 
 
 def write_file(folder: Path, name: str, content: str | bytes) -> Path:

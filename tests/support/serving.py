@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from curiograph.service.app import create_app
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.server_settings import ServiceSettings
 
 with warnings.catch_warnings():  # starlette warns that its test client will need another HTTP library
     warnings.simplefilter("ignore")

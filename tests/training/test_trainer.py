@@ -16,7 +16,7 @@ pytest.importorskip("torch", reason="training needs torch: make test installs it
 import curiograph as cg
 from curiograph.agents.gnn import GnnShape
 from curiograph.training.dqn import PaperDqnLearner
-from curiograph.training.settings import make_settings
+from curiograph.training.training_settings import make_settings
 from support.trainings import COMMAND, GNN, SETS, SETTINGS
 
 _KILLED = """
@@ -170,7 +170,7 @@ def test_unusual_graphs(kind):
 
 
 def test_diverging_loss_raises():
-    with pytest.raises(cg.AgentError, match="learning_rate"), np.errstate(all="ignore"):
+    with pytest.raises(cg.errors.AgentError, match="learning_rate"), np.errstate(all="ignore"):
         train("gnn", preset="paper", learning_rate=1e6, train_steps=400)
 
 

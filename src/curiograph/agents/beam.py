@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.agents.base import Agent
+from curiograph.agents.agent import Agent
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, Streams
 from curiograph.validation import check_integer
@@ -71,10 +71,10 @@ class BeamAgent(Agent):
                 return best, best_gain
             walks = current.candidates.walks
             earned = gained[walks] + current.candidate_values
-            groups, chosen = self._choose_extensions(current, groups, gained, origin.streams)
+            groups, chosen = self.choose_extensions(current, groups, gained, origin.streams)
             current, gained = current.branch(walks[chosen], chosen), earned[chosen]
 
-    def _choose_extensions(
+    def choose_extensions(
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
         """Return the bounds of the groups after the step, and the candidates that extend the walks kept."""
@@ -83,7 +83,7 @@ class BeamAgent(Agent):
         priorities = gained[walks] + current.candidate_values * (1 + remaining)
         order, keys = sort_extensions(current, groups, priorities, streams)
         parts = [first + np.argsort(order[first:last]) for first, last in pairwise(offsets[groups])]
-        bounds, chosen = kernels.beam.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
+        bounds, chosen = kernels.pruning.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
         return bounds, chosen
 
 
@@ -94,11 +94,9 @@ def sort_extensions(
     current: Exploration, groups: Int64, priorities: Float64, streams: Streams
 ) -> tuple[Float64, NDArray[np.uint64]]:
     """Return a sort key (descending priority, ties at random) and a hash of the state of every extension."""
-    hashes = kernels.beam.hash_node_sets(current.nodes, current.lengths)
-    if current.tracker.depends_on_order:
-        hashes ^= current.tracker.hash_order() * np.uint64(0xD1342543DE82EF95)  # spreads small numbers over all bits
-    candidates = current.candidates
-    order, keys = kernels.beam.compute_sort_keys(
-        groups, candidates.offsets, candidates.nodes, priorities, hashes, streams, current.lengths
+    tracker, candidates = current.tracker, current.candidates
+    hashes = tracker.hash_order() if tracker.depends_on_order else np.zeros(len(current.lengths), np.uint64)
+    order, keys = kernels.pruning.compute_sort_keys(
+        groups, current.nodes, current.lengths, hashes, candidates.offsets, candidates.nodes, priorities, streams
     )
     return order, keys

@@ -9,15 +9,15 @@ from typing import Any, Literal
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.base import Agent
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.agent import Agent
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, Fallback, as_graphs, begin, check_steps, list_starts
 from curiograph.graph.graph import Graph
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
 from curiograph.results import Table, to_plain
-from curiograph.rewards.registry import RewardLike
+from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
 Episodes = int | Literal["all"]
@@ -84,9 +84,9 @@ class Evaluation(Table):
         counts = [len(returns) for returns in self.returns]
         return {"graph": range(len(counts)), "episodes": counts, "mean": self.by_graph}
 
-    def _list_facts(self) -> dict[str, Any]:
+    def list_facts(self) -> dict[str, Any]:
         names = ("episodes", "mean", "sem", "sem_by_graph")
-        facts = super()._list_facts() | {"graphs": len(self.returns)}
+        facts = super().list_facts() | {"graphs": len(self.returns)}
         return facts | {name: to_plain(getattr(self, name)) for name in names}
 
     def __repr__(self) -> str:
@@ -150,7 +150,7 @@ def evaluate(
     total = len(initial.lengths)
     tasks = [(first, min(total, first + _TASK_WALKS)) for first in range(0, total, _TASK_WALKS)]
     results = as_engine(engine).map(
-        _run_walks,
+        run_walks,
         (runner, initial),
         tasks,
         name="evaluate",
@@ -170,7 +170,7 @@ def evaluate(
     )
 
 
-def _run_walks(shared: tuple[Agent, Exploration], task: tuple[int, int]) -> dict[str, Any]:
+def run_walks(shared: tuple[Agent, Exploration], task: tuple[int, int]) -> dict[str, Any]:
     """Run the walks of a task; each has its own random stream, so its result does not depend on the others."""
     agent, initial = shared
     ended = agent.run(initial.rows(np.arange(*task)))

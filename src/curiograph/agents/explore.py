@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.agents.evaluate import draw_starts
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.errors import quote_value
 from curiograph.exploration.mdp import Fallback, begin, check_steps, list_starts, locate_start
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.growth.measure import measure
 from curiograph.growth.plots import animate_walk, plot_walk
 from curiograph.growth.records import Growth
-from curiograph.messages import quote_value
 from curiograph.progress import Progress, no_progress
 from curiograph.results import Table, to_plain
-from curiograph.rewards.registry import RewardLike
+from curiograph.rewards.reward_names import RewardLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.base import Agent
+from curiograph.agents.agent import Agent
 from curiograph.agents.layers import Weights, apply_dense, limit_blas_threads
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.exploration.mdp import Exploration

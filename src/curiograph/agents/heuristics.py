@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.agents.base import Agent
+from curiograph.agents.agent import Agent
 from curiograph.arrays import Float64
 from curiograph.exploration.mdp import Exploration
 

@@ -14,9 +14,9 @@ from curiograph.agents.beam import BeamAgent, sort_extensions
 from curiograph.agents.layers import Weights
 from curiograph.arrays import Float32, Float64, Int64
 from curiograph.exploration.mdp import Exploration, Streams
-from curiograph.rewards.base import Reward
 from curiograph.rewards.combined import list_terms
-from curiograph.rewards.registry import REWARDS
+from curiograph.rewards.reward import Reward
+from curiograph.rewards.reward_names import REWARDS
 from curiograph.validation import check_integer
 
 DEFAULT_WIDTH = 8
@@ -92,17 +92,17 @@ class PlannerAgent(BeamAgent):
             return BeamAgent(1).scores(exploration)
         return exploration.round_scores(self.estimate_returns(exploration))
 
-    def _choose_extensions(
+    def choose_extensions(
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
         if self._find_values(current.reward) is None:
-            return super()._choose_extensions(current, groups, gained, streams)
+            return super().choose_extensions(current, groups, gained, streams)
         estimates = self.estimate_returns(current, groups, gained, _BUDGET * self.width)
         order, keys = sort_extensions(current, groups, estimates, streams)
         # predictions improve towards the end of a walk, so more walks are kept early and fewer late
         share_left = 1 - int(current.lengths.max()) / max(current.steps - 1, 1)
         width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left)))
-        bounds, chosen = kernels.beam.select_few_extensions(groups, current.candidates.offsets, order, keys, width)
+        bounds, chosen = kernels.pruning.select_few_extensions(groups, current.candidates.offsets, order, keys, width)
         return bounds, chosen
 
     def estimate_returns(

@@ -16,9 +16,8 @@ import numpy as np
 
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.planner import PlannerAgent, PlannerShape
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import SettingError, UnknownNameError, quote_value
 from curiograph.files import open_atomic
-from curiograph.messages import quote_value
 from curiograph.tensors import open_tensors, write_tensors
 
 TrainedAgent = GnnAgent | PlannerAgent

@@ -13,18 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.base import Agent, replay_walks
+from curiograph.agents.agent import Agent, replay_walks
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.agents.evaluate import draw_starts
 from curiograph.agents.layers import limit_blas_threads
-from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64
 from curiograph.errors import GraphError, UnknownNameError
 from curiograph.exploration.mdp import Exploration, begin, list_starts
-from curiograph.files import PathLike
+from curiograph.files import PathLike, hash_chunks
 from curiograph.graph.generators import generate_split
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
-from curiograph.hashing import hash_chunks
+from curiograph.graph.io.formats import read_graph
 from curiograph.progress import Progress, no_progress
 from curiograph.results import Table
 
@@ -121,11 +120,11 @@ def suite(
     rows = []
     for number, (name, task) in enumerate(chosen.items()):
         progress(f"{entry.name} on {name}", number / len(chosen))
-        rows.append({"task": name, "group": task["group"], "reward": task["reward"], **_run_task(entry, task, folder)})
+        rows.append({"task": name, "group": task["group"], "reward": task["reward"], **run_task(entry, task, folder)})
     return SuiteResult(entry.name, rows)
 
 
-def _run_task(agent: Agent, task: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def run_task(agent: Agent, task: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Run an agent on a task and compare its returns with those stored."""
     graphs, walks = begin_task(task, folder)
     if hash_task(graphs, walks) != task["hash"]:

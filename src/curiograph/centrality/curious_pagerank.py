@@ -10,20 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.arrays import Float64, Int32
+from curiograph.agents.agent_names import AgentLike, as_agent
+from curiograph.arrays import Float64
 from curiograph.centrality.history import Teleport, check_alpha, make_teleports
 from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.scores import NodeScores
 from curiograph.centrality.swarm import States, SwarmLimits, SwarmVisits, WalkerPolicy, combine_visits, simulate_swarm
-from curiograph.errors import SettingError
+from curiograph.errors import SettingError, quote_value
 from curiograph.exploration.mdp import Fallback, check_fallback
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.messages import quote_value
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_integer, check_seed, is_number, resolve_workers
 
 _FIRST_SIZE = 256
@@ -213,7 +212,7 @@ class _Simulation:
         simulation. It is limited to half of the walkers so far: a large error is often that of a node that is among the
         highest by chance.
         """
-        states = make_start_states(teleport.nodes, self.seed)
+        states = States.start(teleport.nodes, self.seed)
         seed = np.asarray([self.seed], np.uint64)
         for place, node in enumerate(teleport.nodes):  # errors for different histories are independent
             seed = kernels.random.branch_streams(seed, np.uint64(place), np.asarray([node]))
@@ -260,10 +259,3 @@ def _compute_largest_errors(scores: Float64, stderr: Float64) -> Float64:
     highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
     relative = np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)
     return np.asarray(relative.max(axis=1))
-
-
-def make_start_states(nodes: Int32, seed: int) -> States:
-    """Return the start states of walkers, one per node."""
-    return States(
-        nodes[:, None], kernels.random.branch_streams(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
-    )

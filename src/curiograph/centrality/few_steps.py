@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float32, Float64, Int32
-from curiograph.centrality.curious_pagerank import make_start_states
+from curiograph.centrality.swarm import States
 from curiograph.exploration.mdp import Fallback
 from curiograph.graph.graph import Graph
 from curiograph.rewards.cpt import build_entropy_table
@@ -69,7 +69,7 @@ def simulate_few_steps(
 
 def make_group_streams(start: int, groups: int, seed: int) -> NDArray[np.uint64]:
     """Return the random stream of each group of walkers from a start."""
-    stream = make_start_states(np.asarray([start], np.int32), seed).streams[0]
+    stream = States.start(np.asarray([start], np.int32), seed).streams[0]
     streams: NDArray[np.uint64] = kernels.random.make_streams(stream, 0, groups)
     return streams
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from curiograph.arrays import Float64, Int32
-from curiograph.errors import SettingError, UnknownNodeError, WalkError
+from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_value
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value
 from curiograph.validation import is_number
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,22 +32,6 @@ class History:
     def nodes_last_at_end(self) -> Int32:
         """Positions with the last entry moved to the end: the input of rankers."""
         return np.append(self.nodes[self.nodes != self.last], np.int32(self.last)).astype(np.int32)
-
-
-def parse_history(graph: Graph, history: Any) -> History:
-    """Return the history that a list of labels describes.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> history = parse_history(cycle(5), [3, 1, 4, 1])
-    >>> history.nodes.tolist(), history.nodes_last_at_end.tolist()
-    ([3, 1, 4], [3, 4, 1])
-    """
-    return History.from_visits(_locate_nodes(graph, history))
-
-
-def parse_histories(graph: Graph, histories: Sequence[Any]) -> list[History]:
-    """Return several histories; errors name the number of the bad one."""
-    return _parse_each(histories, lambda history: parse_history(graph, history))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,21 +74,17 @@ def make_teleports(graph: Graph, history: Any) -> tuple[list[Teleport], bool]:
 
     Errors in one of several histories name its number.
     """
-    if is_history_batch(graph, history):
-        return _parse_each(history, lambda each: make_teleport(graph, each)), True
     if history is None:
         return [make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))], False
-    return [make_teleport(graph, history)], False
-
-
-def _parse_each(histories: Sequence[Any], parse: Callable[[Any], T]) -> list[T]:
-    parsed = []
-    for number, history in enumerate(histories):
+    if not is_history_batch(graph, history):
+        return [make_teleport(graph, history)], False
+    teleports = []
+    for number, each in enumerate(history):
         try:
-            parsed.append(parse(history))
+            teleports.append(make_teleport(graph, each))
         except (UnknownNodeError, WalkError, SettingError) as error:
             raise type(error)(f"history {number}: {error}") from None
-    return parsed
+    return teleports, True
 
 
 def is_history_batch(graph: Graph, history: Any) -> bool:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64
-from curiograph.errors import SettingError
-from curiograph.messages import quote_value
+from curiograph.errors import SettingError, quote_value
 
 
 def mixture(components: Mapping[str, Any], weights: Mapping[str, float] | None = None) -> Float64:

@@ -14,9 +14,8 @@ from curiograph import kernels
 from curiograph.arrays import Float64
 from curiograph.centrality.history import Teleport, check_alpha, make_teleport, make_teleports
 from curiograph.centrality.scores import NodeScores
-from curiograph.errors import ConvergenceError, SettingError
+from curiograph.errors import ConvergenceError, SettingError, quote_value
 from curiograph.graph.graph import Graph, as_graph, require_nodes
-from curiograph.messages import quote_value
 from curiograph.validation import check_integer, is_number, resolve_workers
 
 TOLERANCE = 1e-12

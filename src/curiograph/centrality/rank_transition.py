@@ -8,8 +8,7 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.arrays import Float64
-from curiograph.errors import SettingError
-from curiograph.messages import quote_value
+from curiograph.errors import SettingError, quote_value
 from curiograph.validation import is_number
 
 
@@ -31,9 +30,9 @@ def rank_transition(scores: Any, p_g: float) -> Float64:
     Examples
     --------
     >>> import curiograph as cg
-    >>> cg.rank_transition([0.1, 0.7, 0.2], p_g=0.5).round(3)
+    >>> rank_transition([0.1, 0.7, 0.2], p_g=0.5).round(3)
     array([0.143, 0.571, 0.286])
-    >>> cg.rank_transition([1.0, 1.0, 0.0], p_g=0.0)
+    >>> rank_transition([1.0, 1.0, 0.0], p_g=0.0)
     array([0.5, 0.5, 0. ])
     """
     try:

@@ -17,14 +17,14 @@ import numpy as np
 import scipy.sparse
 
 from curiograph import kernels
-from curiograph.agents.base import Agent, score_candidates
+from curiograph.agents.agent import Agent, score_candidates
 from curiograph.agents.layers import limit_blas_threads
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Candidates, Exploration, Fallback, Streams
 from curiograph.graph.batch import GraphBatch
 from curiograph.parallel.chunks import split_by_size
-from curiograph.rewards.base import Reward
+from curiograph.rewards.reward import Reward
 
 _CHUNK_NODES = 256
 """Total path length of the states that one thread evaluates at a time; fixed, so that results do not depend on the
@@ -41,6 +41,12 @@ class States:
     """Positions, states x visited nodes, in order of visit."""
     streams: Streams
     """Random stream of each path."""
+
+    @classmethod
+    def start(cls, nodes: Int32, seed: int) -> States:
+        """Return the start states of walkers, one per node."""
+        streams = kernels.random.branch_streams(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
+        return cls(nodes[:, None], streams)
 
     def extend(self, parents: Int64, nodes: Int32) -> States:
         """Return the states reached from `parents` by moving to `nodes`."""

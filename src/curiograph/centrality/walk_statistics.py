@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.walkers import Starts, choose_starts, simulate_biased_walks, simulate_unbiased_walks
@@ -19,7 +18,7 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.results import Table
 from curiograph.rewards.igt import GapTracker
-from curiograph.rewards.registry import RewardLike
+from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
@@ -88,27 +87,17 @@ class WalkStatistics(Table):
         return columns | {"alive": self.alive}
 
     def plot(self) -> Figure:
-        """Plot each quantity in a panel, with bands of one standard error."""
-        return plot_walk_statistics({self.name: self})
+        """Plot each quantity in a panel, with bands of one standard error, while a fifth of the walkers are left."""
+        from curiograph.plotting import plot_panels
 
-
-def plot_walk_statistics(statistics: Mapping[str, WalkStatistics]) -> Figure:
-    """Plot each quantity in a panel, with one line per kind of walk and bands of one standard error.
-
-    Lines end when fewer than a fifth of the walkers are left.
-    """
-    from curiograph.plotting import plot_panels
-
-    panels: dict[str, dict[str, tuple[Float64, Float64]]] = {title: {} for title in _PANELS.values()}
-    colors, notes = {}, {}
-    for name, each in statistics.items():
-        end = int(np.count_nonzero(each.alive >= _MIN_ALIVE))
+        end = int(np.count_nonzero(self.alive >= _MIN_ALIVE))
+        panels = {}
         for field, title in _PANELS.items():
-            mean, stderr = getattr(each, field)
-            panels[title][name] = mean[:end], stderr[:end]
-        colors[name] = "pagerank" if each.p_g is None else name
-        notes[name] = f"{round(each.alive[-1] * each.walkers):,} of {each.walkers:,} walkers reach the end"
-    return plot_panels(panels, "step", colors, notes)
+            mean, stderr = getattr(self, field)
+            panels[title] = {self.name: (mean[:end], stderr[:end])}
+        note = f"{round(self.alive[-1] * self.walkers):,} of {self.walkers:,} walkers reach the end"
+        color = "pagerank" if self.p_g is None else self.name
+        return plot_panels(panels, "step", {self.name: color}, {self.name: note})
 
 
 def walk_statistics(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.base import Agent, score_candidates
+from curiograph.agents.agent import Agent, score_candidates
 from curiograph.agents.evaluate import draw_starts
 from curiograph.arrays import Int32, Int64
 from curiograph.centrality.history import list_labels

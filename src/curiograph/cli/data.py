@@ -34,7 +34,7 @@ def list_datasets(output: options.Output) -> None:
         }
         for source in SOURCES.values()
     ]
-    emit(output, {"rows": rows}, rows)
+    emit(output, {"rows": rows}, rows, columns=["name", "megabytes", "found", "license"])
 
 
 @app.command("get")

@@ -43,4 +43,23 @@ def evaluate_recommender(
             seed=output.seed,
             progress=progress,
         )
-    emit(output, found, found.to_frame(), title=f"{split} split")
+    shown = (
+        "method",
+        "mrr",
+        "mrr_low",
+        "mrr_high",
+        "hit@10",
+        "recall@10",
+        "ndcg@10",
+        "novelty@10",
+        "diversity@10",
+        "coverage@10",
+    )
+    document = {**found.to_dict(), "skipped": walks.skipped}
+    emit(
+        output,
+        document,
+        found.to_frame(),
+        title=f"{split} split",
+        columns=("method", "mrr", "mrr_low", "mrr_high", *shown),
+    )

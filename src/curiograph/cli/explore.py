@@ -31,7 +31,7 @@ def explore(
     g = options.open_graph(graph, directed)
     first = None if start is None else options.read_labels(g, start)[0]
     walk = cg.explore(g, agent, reward, first, steps, fallback=fallback, seed=output.seed)
-    if output.out is not None and output.out.suffix == ".gif":
+    if output.out is not None and output.out.suffix.lower() == ".gif":
         with show_progress(output.quiet) as progress:
             walk.animate(output.out, progress=progress)
     emit(output, walk, walk.to_frame(), draw=walk.plot)

@@ -23,8 +23,8 @@ def graph(
         Literal["knn", "highest"],
         typer.Option(help="The nearest items of each, or the most similar pairs of all."),
     ] = "knn",
-    neighbors: Annotated[int, typer.Option(help="Number of nearest items of each item, for knn.", min=1)] = 10,
-    mean_degree: Annotated[float, typer.Option(help="Mean degree of the graph, for highest.")] = 16,
+    neighbors: Annotated[int | None, typer.Option(help="Nearest items of each, for knn. Default: 10.")] = None,
+    mean_degree: Annotated[float | None, typer.Option(help="Mean degree, for highest. Default: 16.")] = None,
     fewest: Annotated[int, typer.Option(help="Minimum number of users of an item that has all its links.")] = 5,
 ) -> None:
     """Build a graph of items from a log of events, in the file --out: items that the same users visited are linked.
@@ -33,12 +33,17 @@ def graph(
     """
     if output.out is None:
         raise SettingError("give --out FILE for the graph, such as items.tsv or items.graphml.")
-    size = {"neighbors": neighbors} if keep == "knn" else {"mean_degree": mean_degree}
     with show_progress(output.quiet) as progress:
         progress(f"reading {log}")
         walks = columns.read(log)
         made = cg.human.cooccurrence_graph(
-            walks, similarity=similarity, keep=keep, fewest=fewest, progress=progress, **size
+            walks,
+            similarity=similarity,
+            keep=keep,
+            neighbors=neighbors,
+            mean_degree=mean_degree,
+            fewest=fewest,
+            progress=progress,
         )
         cg.write_graph(made, output.out)
     facts = {

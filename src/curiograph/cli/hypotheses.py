@@ -9,6 +9,7 @@ import typer
 import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import PICTURES, check_out, emit, print_remark, show_progress, show_table
+from curiograph.growth.first_visits import place_walks
 
 
 def hypotheses(
@@ -22,8 +23,6 @@ def hypotheses(
     weights: Annotated[
         bool, typer.Option("--weights", help="Estimate weights over all motives at once, for every person.")
     ] = False,
-    returns: Annotated[bool, typer.Option("--returns", help="Count returns to visited nodes as choices.")] = False,
-    burn_in: Annotated[int, typer.Option(help="Distinct nodes visited before the first choice that is used.")] = 3,
     null: Annotated[
         list[str] | None,
         typer.Option(help="Compare the growth of the walks with this null model, such as rewired; may be repeated."),
@@ -36,32 +35,30 @@ def hypotheses(
     """
     check_out(output.out, (".json", ".csv", *PICTURES))
     g, engine = options.open_graph(graph, directed), where.make()
-    people = columns.read(log).on(g)
+    people = place_walks(g, columns.read(log))
     growth = None
     with show_progress(output.quiet) as progress:
+        if null:
+            growth = cg.human.compare_growth(g, people, nulls=null, seed=output.seed, engine=engine, progress=progress)
         found = cg.human.hypotheses(
             g,
             people,
             agents=agent or [],
             similarity=options.read_similarity(texts, g),
-            burn_in=burn_in,
             weights=weights,
-            returns=returns,
             seed=output.seed,
             engine=engine,
             progress=progress,
         )
-        if null:
-            growth = cg.human.compare_growth(g, people, nulls=null, seed=output.seed, engine=engine, progress=progress)
-    document = {**found.to_dict(), "growth": growth}
-    if found.weights is not None and not output.json:
-        show_table("weights over all motives at once", found.weights.to_frame())
-        print(found.weights.answer)
-    if growth is not None and not output.json:
-        for line in growth.answers:
-            print(line)
-    title = f"bits per choice better than chance: {found.choices:,} choices by {len(found.users):,} users"
-    emit(output, document, found.to_frame(), title=title, draw=found.plot)
     left_out = ", ".join(f"{reason}: {count:,}" for reason, count in found.left_out.items() if count)
     if left_out:
         print_remark(f"steps left out because they are not choices between candidates: {left_out}", output.quiet)
+    if not output.json:
+        if found.weights is not None:
+            show_table("weights over all motives at once", found.weights.to_frame())
+            print(found.weights.answer)
+        for line in () if growth is None else growth.answers:
+            print(line)
+    title = f"bits per choice better than chance: {found.choices:,} choices by {len(found.users):,} users"
+    document = {**found.to_dict(), "growth": growth, "skipped": people.skipped}
+    emit(output, document, found.to_frame(), title=title, draw=found.plot)

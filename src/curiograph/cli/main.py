@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -126,6 +127,10 @@ def main() -> None:
         message = error.format_message()
         if not message:  # a group without a command: its help has been printed
             sys.exit(0)
+        names = getattr(getattr(error, "param", None), "opts", ())
+        for name, value in pairwise(sys.argv):
+            if name in names:  # typer does not quote the bad value
+                message = f"{name} is {value!r}: {message.partition(': ')[2]}"
         _exit_with_error(f"{message} (see --help)")
 
 

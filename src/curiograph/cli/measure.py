@@ -34,14 +34,14 @@ def measure(
 
     [bold]curiograph measure toy:library --walk music,physics,chemistry,biology,philosophy,logic,mathematics[/bold]
     """
-    check_out(output.out, (".json", ".csv", *PICTURES, ".gif"))
+    check_out(output.out, (".json", ".csv", *PICTURES, *([".gif"] if walk else [])))
     if (walk is None) == (walks is None):
         raise SettingError("give --walk a,b,c or --walks LOG.")
     g = options.open_graph(graph, directed)
     measured: Any = options.read_labels(g, walk) if walk else columns.read(walks or "", tuple(keep or ()))
     with show_progress(output.quiet) as progress:
         growth: Any = cg.measure(g, measured, progress=progress)
-        if output.out is not None and output.out.suffix == ".gif":
+        if output.out is not None and output.out.suffix.lower() == ".gif":
             cg.animate_walk(g, measured, output.out, progress=progress)
     emit(output, growth, growth.to_frame(), draw=growth.plot)
     if walk is not None and growth.gaps and not output.json:

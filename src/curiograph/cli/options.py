@@ -33,7 +33,8 @@ LogArgument = Annotated[
     str,
     typer.Argument(
         metavar="LOG",
-        help="Table of events with columns user, page and time; a file with one walk per line; or - for stdin.",
+        help="Table of events with columns user, page and time; a file with one walk per line; a dataset "
+        "(wikispeedia, movielens, books); or - for stdin.",
         show_default=False,
     ),
 ]
@@ -90,9 +91,9 @@ class Columns:
 
     def read(self, log: str, keep: tuple[str, ...] = ()) -> Trajectories:
         """Read the walks of people from a file, a dataset or stdin."""
-        from curiograph.human import read_log
+        from curiograph.human import load_dataset
 
-        return read_log(log, keep=keep, **vars(self))
+        return load_dataset(log, keep=keep, **vars(self)).walks
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def open_graph(text: str, directed: bool = False) -> Graph:
     """Open the graph that an argument names: a file, a toy graph, or the graph of an installed dataset."""
-    from curiograph.graph.io.read import read_graph
+    from curiograph.graph.io.formats import read_graph
     from curiograph.graph.toys import TOYS
 
     if text.startswith("toy:"):

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".svg", ".pdf")
 _MAX_ROWS = 200  # rows of a table in the terminal
-_MAX_MIN_WIDTH = 12  # a column is as wide as its longest word, up to this minimum width
+_ROUNDING_ERROR = 1e-12  # shown as 0
+_MAX_WORD = 12  # longer words may be folded to make room for another column
 _FIRST_LINE_DELAY, _LINE_INTERVAL = 10.0, 60.0  # seconds until the first progress line of a log, and between lines
 
 
@@ -49,7 +50,7 @@ def emit(
         from curiograph.plotting import save_figure
 
         save_figure(draw(), output.out)
-    elif output.out is not None:
+    elif output.out is not None and ending != ".gif":  # which the command has written
         text = frame.to_csv(index=False) if ending == ".csv" else json.dumps(document, ensure_ascii=False, indent=2)
         with open_atomic(output.out) as stream:
             stream.write(text.encode() + (b"" if ending == ".csv" else b"\n"))
@@ -60,46 +61,53 @@ def emit(
     if output.json:
         print(json.dumps(document, ensure_ascii=False, indent=2))
         return
-    show_table(title, frame[list(columns)] if columns else frame)
-    if len(frame) > _MAX_ROWS:
-        print_remark(f"{len(frame) - _MAX_ROWS:,} more rows are not shown; --out writes all of them", output.quiet)
+    shown = show_table(title, frame[list(columns)] if columns else frame)
+    hidden = {"rows": len(frame) - _MAX_ROWS, "columns": len(frame.columns) - shown}
+    parts = [f"{count:,} {kind}" for kind, count in hidden.items() if count > 0]
+    if parts:
+        print_remark(f"{' and '.join(parts)} are not shown; --out FILE.csv writes all", output.quiet)
     if isinstance(document, dict) and document.get("answer"):
         print(document["answer"])
 
 
-def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]]) -> None:
-    """Print the first rows of a table on stdout, or one paragraph per row if the terminal is too narrow for it."""
+def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]]) -> int:
+    """Print the first rows of a table on stdout, and return for how many of its columns the terminal has room."""
     import pandas as pd
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    frame = pd.DataFrame(table)
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
-    names = [str(name) for name in frame.columns]
-    rows = [[_format_cell(value) for value in row] for row in frame.head(_MAX_ROWS).itertuples(index=False)]
-    widths = []
-    for column, name in enumerate(names):
-        words = [len(word) for text in (name, *(row[column] for row in rows)) for word in text.split()]
-        widths.append(min(max(words, default=0), _MAX_MIN_WIDTH))
-    if sum(widths) + 3 * len(names) + 1 > console.width:
-        if title:
-            console.print(Text(title, style="italic"))
-        for row in rows:
-            pairs = [Text.assemble((name, "bold"), " ", text) for name, text in zip(names, row, strict=True) if text]
-            console.print(Text("  ").join(pairs), end="\n\n", overflow="fold")
-        return
-    grid = Table(title=title or None, title_justify="left", header_style="bold")
-    for column, (name, kind) in enumerate(zip(names, frame.dtypes, strict=True)):
-        grid.add_column(name, justify="right" if kind.kind in "iuf" else "left", min_width=widths[column])
-    for row in rows:
-        grid.add_row(*map(Text, row))
+    grid = Table(
+        title=title or None,
+        title_justify="left",
+        header_style="bold",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    room = console.width
+    cells: list[Any] = []
+    for name, column in pd.DataFrame(table).head(_MAX_ROWS).items():
+        texts = [_format_cell(value) for value in column]
+        longest = max((len(word) for text in texts for word in text.split()), default=0)
+        width = max(len(str(name)), min(longest, _MAX_WORD))
+        room -= width + 2
+        if room < 0 and cells:
+            break
+        kind: Any = "right" if column.dtype.kind in "iuf" else "left"
+        grid.add_column(str(name), justify=kind, min_width=width, overflow="fold")
+        cells.append(map(Text, texts))
+    for row in zip(*cells, strict=True):
+        grid.add_row(*row)
     console.print(grid)
+    return len(cells)
 
 
 def _format_cell(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.4g}" if math.isfinite(value) else "-"
+        return "-" if not math.isfinite(value) else f"{value:.4g}" if abs(value) > _ROUNDING_ERROR else "0"
     return "" if value is None else str(value)
 
 
@@ -120,7 +128,7 @@ def check_out(path: Path | None, extensions: Sequence[str] = (".json", ".csv")) 
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise SettingError(f"--out {path}: cannot write to the folder {path.parent}; create it, or choose another.")
     if path.suffix.lower() in (*PICTURES, ".gif"):
-        from curiograph.optional import import_optional
+        from curiograph.errors import import_optional
 
         import_optional("matplotlib.figure", "plot", "Pictures")
 

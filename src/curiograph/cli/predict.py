@@ -51,4 +51,6 @@ def predict(
             engine=where.make(),
             progress=progress,
         )
-    emit(output, {"answer": found.answer, **found.to_dict()}, found.to_frame(), title=found.name, draw=found.plot)
+    document = {"answer": found.answer, **found.to_dict()}
+    columns = ("candidates", "method", "percentile", "reciprocal", "hit10", "r", "r_low", "r_high")
+    emit(output, document, found.to_frame(), title=found.name, draw=found.plot, columns=columns)

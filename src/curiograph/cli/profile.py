@@ -10,6 +10,10 @@ import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import PICTURES, check_out, emit, show_progress
 
+_DIFFERENCES = ("difference", "difference_low", "difference_high", "p_holm")
+_GROUP_COLUMNS = ("measure", "group", "other", "mean", "other_mean", *_DIFFERENCES)
+_COLUMNS = ("nodes", "edges", "clustering", "beta0", "beta1", "opened", "closed", "compressibility", "step_length")
+
 
 def profile(
     graph: options.GraphArgument,
@@ -45,10 +49,13 @@ def profile(
     if group is not None:
         compared = cg.compare_groups(found, by=group, seed=output.seed)
         document = {"answer": compared.answer, **compared.to_dict(), "skipped": found.walks.skipped}
-        emit(output, document, compared.to_frame(), draw=compared.plot)
+        emit(output, document, compared.to_frame(), draw=compared.plot, columns=_GROUP_COLUMNS)
     elif styles:
         estimated = found.styles(seed=output.seed)
         document = {"answer": estimated.answer, **estimated.to_dict(), "skipped": found.walks.skipped}
         emit(output, document, estimated.to_frame(), draw=estimated.plot)
     else:
-        emit(output, {**found.to_dict(), "skipped": found.walks.skipped}, found.to_frame(), draw=found.plot)
+        frame = found.to_frame()
+        shown = [name for name in frame if measure or name in _COLUMNS or name not in found.measures]
+        document = {**found.to_dict(), "skipped": found.walks.skipped}
+        emit(output, document, frame, draw=found.plot, columns=shown)

@@ -9,6 +9,7 @@ import typer
 import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import PICTURES, check_out, emit, print_remark, show_progress
+from curiograph.errors import SettingError
 
 
 def rank(
@@ -32,6 +33,8 @@ def rank(
     [bold]curiograph rank toy:library --history music,physics --agent greedy --reward igt[/bold]
     """
     check_out(output.out, (".json", ".csv", *PICTURES))
+    if agent is None and (reward, p_g) != ("igt", 0.5):
+        raise SettingError("--reward and --p-g belong to curious PageRank; give an --agent, such as greedy.")
     g = options.open_graph(graph, directed)
     labels = None if history is None else options.read_labels(g, history)
     with show_progress(output.quiet) as progress:

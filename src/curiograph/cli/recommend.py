@@ -53,27 +53,25 @@ def recommend(
     settings: Any = {"candidates": candidates, "diversity": diversity}
     if exclude is not None:
         settings["exclude"] = options.read_labels(g, exclude)
-    with show_progress(output.quiet) as progress:
-        if prepare and parts is not None:
+    if prepare and parts is not None:
+        with show_progress(output.quiet) as progress:
             recommender.prepare(progress=progress)
-            recommender.save(parts)
-            print_remark(f"{parts}: {g.num_nodes} nodes prepared", output.quiet)
-        elif parts is not None:
-            recommender.load(parts)
-        if history is not None:
-            top = recommender.recommend(options.read_labels(g, history), k, **settings)
-            emit(output, top, top.to_frame())
-        elif histories is not None:
-            people = options.Columns().read(histories)
-            tops = recommender.recommend([list(walk) for walk in people], k, unknown="skip", **settings)
-            who = [{"user": people.user(number), "session": people.session(number)} for number in range(len(people))]
-            rows = [
-                {**names, **row}
-                for top, names in zip(tops, who, strict=True)
-                for row in top.to_frame().to_dict("records")
-            ]
-            document = {"users": [{**names, **top.to_dict()} for top, names in zip(tops, who, strict=True)]}
-            emit(output, {**document, "skipped": people.skipped}, rows)
+        recommender.save(parts)
+        print_remark(f"{parts}: {g.num_nodes} nodes prepared", output.quiet)
+    elif parts is not None:
+        recommender.load(parts)
+    if history is not None:
+        top = recommender.recommend(options.read_labels(g, history), k, **settings)
+        emit(output, top, top.to_frame())
+    elif histories is not None:
+        people = options.Columns().read(histories)
+        tops = recommender.recommend([list(walk) for walk in people], k, unknown="skip", **settings)
+        who = [{"user": people.user(number), "session": people.session(number)} for number in range(len(people))]
+        users = [{**names, **top.to_dict()} for names, top in zip(who, tops, strict=True)]
+        rows = [
+            {**names, **row} for names, top in zip(who, tops, strict=True) for row in top.to_frame().to_dict("records")
+        ]
+        emit(output, {"users": users, "skipped": people.on(g).skipped}, rows)
 
 
 def _parse_weights(text: str | None) -> dict[str, float] | None:

@@ -50,16 +50,16 @@ def serve(
 
     [bold]curiograph serve --port 8000 --graph links=links.safetensors[/bold]
     """
-    from curiograph.optional import import_optional
+    files, part_files = _parse_files("--graph", graph or []), _parse_files("--parts", parts or [])
+    from curiograph.errors import import_optional
 
     for package in ("fastapi", "uvicorn", "nicegui", "pebble", "prometheus_client", "python_multipart"):
         import_optional(package, "web", "The service and its page")
     from curiograph.service.app import create_app
     from curiograph.service.page.view import add_page
     from curiograph.service.server import format_url, open_socket, run_server
-    from curiograph.service.settings import ServiceSettings
+    from curiograph.service.server_settings import ServiceSettings
 
-    files, part_files = _parse_files("--graph", graph or []), _parse_files("--parts", parts or [])
     settings = ServiceSettings(
         host, port, files, directed, data, part_files, token and token.strip(), no_token, seconds, steps
     )

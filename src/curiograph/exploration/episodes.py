@@ -43,11 +43,8 @@ class EpisodeSource:
 
     def __init__(self, graph: Any, fallback: Any) -> None:
         if graph is None:
-            raise SettingError(
-                "the environment has no graph; give one, as in "
-                'gymnasium.make("curiograph/Exploration-v0", graph=g), or a list of graphs, or a function that '
-                "takes a numpy Generator and returns a graph."
-            )
+            call = 'gymnasium.make("curiograph/Exploration-v0", graph=g)'
+            raise SettingError(f"the environment has no graph; give a graph, a list or a function of them: {call}.")
         self.sampler: Sampler | None = graph if callable(graph) and not isinstance(graph, (Graph, type)) else None
         self.graphs: list[Graph] = [] if self.sampler is not None else as_graphs(graph)
         self.fallback: Fallback = check_fallback(fallback)
@@ -62,27 +59,22 @@ class EpisodeSource:
         options = options or {}
         for key in options:
             check_choice("option at reset", key, ("start", "graph"))
-        graph, index = self._select_graph(rng, options.get("graph"))
-        start = options.get("start")
+        start, option, last = options.get("start"), options.get("graph"), len(self.graphs) - 1
+        if isinstance(option, Graph) or (option is not None and self.sampler is not None):
+            (graph,) = as_graphs(option)
+            index = next((place for place, known in enumerate(self.graphs) if known is graph), len(self.graphs))
+        elif self.sampler is not None:
+            graph, index = self._sample(rng), 0
+        else:
+            if option is None:
+                option = rng.integers(len(self.graphs)) if last else 0
+            meaning = f"give a graph, or the index of a graph, 0 to {last}"
+            index = check_integer("option graph", option, 0, meaning, last)
+            graph = self.graphs[index]
         if start is not None:
             return Episode(graph, index, locate_start(graph, start, self.fallback))
         starts = list_starts(graph, self.fallback)
         return Episode(graph, index, int(starts[rng.integers(len(starts))]))
-
-    def _select_graph(self, rng: np.random.Generator, option: Any) -> tuple[Graph, int]:
-        """Return the graph given by an option (an index or a graph), or a drawn one; and its index."""
-        if isinstance(option, Graph) or (option is not None and self.sampler is not None):
-            (graph,) = as_graphs(option)
-            places = [place for place, known in enumerate(self.graphs) if known is graph]
-            return graph, places[0] if places else len(self.graphs)
-        if self.sampler is not None:
-            return self._sample(rng), 0
-        last = len(self.graphs) - 1
-        if option is None:
-            option = rng.integers(len(self.graphs)) if last else 0
-        meaning = f"give a graph, or the index of a graph, 0 to {last}"
-        index = check_integer("option graph", option, 0, meaning, last)
-        return self.graphs[index], index
 
     def _sample(self, rng: np.random.Generator) -> Graph:
         """Call the sampler and check its result."""

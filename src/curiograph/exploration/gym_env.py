@@ -15,9 +15,10 @@ from curiograph.errors import WalkError
 from curiograph.exploration.episodes import EpisodeSource, Sampler
 from curiograph.exploration.mdp import Exploration, Fallback, begin
 from curiograph.exploration.observations import Observation, View, make_observer
-from curiograph.exploration.rendering import RENDER_MODES, compute_layout, draw_walk
+from curiograph.exploration.rendering import RENDER_MODES, draw_walk
 from curiograph.graph.graph import Graph
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.plotting.graph_layout import compute_layout
+from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_choice, check_integer
 
 

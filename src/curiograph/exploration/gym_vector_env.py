@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.exploration.episodes import Episode, EpisodeSource, Sampler
 from curiograph.exploration.gym_env import draw_stream
 from curiograph.exploration.mdp import Exploration, Fallback
@@ -22,8 +22,7 @@ from curiograph.exploration.observations import Observation, View, make_observer
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import RangeLabels
-from curiograph.messages import quote_value
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_integer, is_integer
 
 Bools = NDArray[np.bool_]
@@ -116,17 +115,13 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         walks, view = self._current
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or not np.issubdtype(actions.dtype, np.integer):
-            raise WalkError(
-                f"the actions are {actions.dtype} of shape {actions.shape}; give one whole number for each of the "
-                f"{self.num_envs} environments."
-            )
+            given = f"the actions are {actions.dtype} of shape {actions.shape}"
+            raise WalkError(f"{given}; give one whole number for each of the {self.num_envs} environments.")
         restarting = self._over
         if self.autoreset_mode is not AutoresetMode.NEXT_STEP and np.any(restarting):
             place = int(np.flatnonzero(restarting)[0])
-            raise WalkError(
-                f"the episode of environment {place} is over, so there is no next step; reset it first, with "
-                'reset(options={"reset_mask": mask}).'
-            )
+            fix = 'reset it first, with reset(options={"reset_mask": mask})'
+            raise WalkError(f"the episode of environment {place} is over, so there is no next step; {fix}.")
         known = (actions >= 0) & (actions < view.choices.shape[1]) & ~restarting
         chosen = np.where(known, view.choices[np.arange(self.num_envs), np.where(known, actions, 0)], -1)
         self._illegal = (chosen < 0) & ~restarting
@@ -139,7 +134,12 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         truncated = np.zeros(self.num_envs, bool)
         final: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and np.any(terminated):
-            final = self._describe_final(terminated)
+            view = self._observe()
+            observations = np.full(self.num_envs, None, object)
+            for place in np.flatnonzero(terminated).tolist():
+                observations[place] = {key: array[place].copy() for key, array in view.observation.items()}
+            final = {"final_obs": observations, "final_info": self._describe(view, terminated)}
+            final |= {f"_{key}": terminated.copy() for key in final}
             self._restart(np.flatnonzero(terminated), None)
         view = self._observe()
         return view.observation, rewards, terminated, truncated, final | self._describe(view)
@@ -205,27 +205,18 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             episodes.append(episode)
             if self.observer.uses_streams:
                 streams[k] = draw_stream(generator)
-        walks = self._begin(episodes[0].graph) if self._walks is None else self._walks
+        walks = self._walks
+        if walks is None:  # empty walks, one per environment and one more, from which new walks start
+            count, columns, source = self.num_envs + 1, self.observer.columns, self.source
+            graph_of, lengths, all_streams = np.zeros(count, int), np.zeros(count, int), np.zeros(count, np.uint64)
+            nodes, rewards = np.full((count, columns), -1, np.int32), np.full((count, columns - 1), np.nan)
+            batch = GraphBatch.of(source.graphs or [episodes[0].graph]), self.reward, columns, source.fallback
+            walks = Exploration(*batch, graph_of, all_streams, nodes, lengths, rewards)
         self._index[places] = [episode.index for episode in episodes]
         walks, graph_of = self._place_graphs(walks, places, episodes)
         starts = walks.stack.starts[graph_of] + np.array([episode.start for episode in episodes], np.int64)
         self._walks = walks.restart(places, graph_of, starts, streams)
         self._illegal[places] = self._over[places] = False
-
-    def _begin(self, sampled: Graph) -> Exploration:
-        """Return empty walks, one per environment and one more, from which new walks start."""
-        count, columns = self.num_envs + 1, self.observer.columns
-        return Exploration(
-            stack=GraphBatch.of(self.source.graphs or [sampled]),
-            reward=self.reward,
-            steps=columns,
-            fallback=self.source.fallback,
-            graph_of=np.zeros(count, np.int64),
-            streams=np.zeros(count, np.uint64),
-            nodes=np.full((count, columns), -1, np.int32),
-            lengths=np.zeros(count, np.int64),
-            rewards=np.full((count, columns - 1), np.nan),
-        )
 
     def _place_graphs(self, walks: Exploration, places: Int64, episodes: list[Episode]) -> tuple[Exploration, Int64]:
         """Return the walks on a batch of graphs that has those of `episodes`, and the indices of these graphs in it.
@@ -278,15 +269,6 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             for array in info.values():
                 array[~present] = None if array.dtype == object else 0
         return info | {f"_{key}": present.copy() for key in info}
-
-    def _describe_final(self, ended: Bools) -> dict[str, Any]:
-        """Return the last observation and info of the episodes that have ended."""
-        view = self._observe()
-        observations = np.full(self.num_envs, None, object)
-        for place in np.flatnonzero(ended).tolist():
-            observations[place] = {key: array[place].copy() for key, array in view.observation.items()}
-        info = self._describe(view, ended)
-        return {"final_obs": observations, "_final_obs": ended.copy(), "final_info": info, "_final_info": ended.copy()}
 
     def _get_last_labels(self) -> NDArray[Any]:
         """Return the label of the last node of each walk; an array of objects unless all labels are integers."""

@@ -22,8 +22,8 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.rewards.base import Reward, Tracker
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward import Reward, Tracker
+from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_choice, check_integer, check_seed, is_integer
 
 Fallback = Literal["frontier", "anywhere"]
@@ -66,9 +66,8 @@ def find_candidates(
     """
     low, high = stack.starts[graph_of], stack.starts[graph_of + 1]
     mode = kernels.candidates.FRONTIER if fallback == "frontier" else kernels.candidates.ANYWHERE
-    return Candidates(
-        *kernels.candidates.find_candidates(stack.out.indptr, stack.out.indices, nodes, lengths, low, high, mode)
-    )
+    find = kernels.candidates.find_candidates
+    return Candidates(*find(stack.out.indptr, stack.out.indices, nodes, lengths, low, high, mode))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,10 +150,8 @@ class Exploration:
         wrong = (chosen >= 0) & ((chosen < offsets[:-1]) | (chosen >= offsets[1:])) | (chosen < -1)
         if np.any(wrong):
             walk = int(np.flatnonzero(wrong)[0])
-            raise WalkError(
-                f"walk {walk} cannot take choice {int(chosen[walk])}; its candidates have the indices "
-                f"{int(offsets[walk])} to {int(offsets[walk + 1]) - 1}."
-            )
+            known = f"{int(offsets[walk])} to {int(offsets[walk + 1]) - 1}"
+            raise WalkError(f"walk {walk} cannot take choice {int(chosen[walk])}; its candidates are {known}.")
         return self.branch(np.arange(len(chosen)), chosen)
 
     def branch(self, parents: Int64, chosen: Int64) -> Exploration:
@@ -162,22 +159,21 @@ class Exploration:
         moving = np.flatnonzero(chosen >= 0)
         new = np.full(len(parents), -1, np.int32)
         new[moving] = self.candidates.nodes[chosen[moving]]
-        earned = self._compute_rewards(parents[moving], chosen[moving])
-        nodes, rewards, lengths = self.nodes[parents], self.rewards[parents], self.lengths[parents]
-        nodes[moving, lengths[moving]] = new[moving]
-        rewards[moving, lengths[moving] - 1] = earned
-        lengths[moving] += 1
+        if "candidate_values" in self.__dict__:  # they are known already
+            earned = self.candidate_values[chosen[moving]]
+        else:
+            order = moving[np.argsort(parents[moving], kind="stable")]
+            offsets = np.concatenate([[0], np.cumsum(np.bincount(parents[moving], minlength=len(self.lengths)))])
+            earned = np.empty(len(parents))
+            earned[order] = self.tracker.candidate_values(offsets, new[order])
+            earned = earned[moving]
+        branched = self.rows(parents)  # a copy
+        branched.nodes[moving, branched.lengths[moving]] = new[moving]
+        branched.rewards[moving, branched.lengths[moving] - 1] = earned
+        branched.lengths[moving] += 1
         tracker = self.tracker
         self._trackers.clear()
         tracker.advance(new, None if np.array_equal(parents, np.arange(len(self.lengths))) else parents)
-        branched = replace(
-            self,
-            graph_of=self.graph_of[parents],
-            streams=self.streams[parents],
-            nodes=nodes,
-            rewards=rewards,
-            lengths=lengths,
-        )
         branched._trackers.append(tracker)
         return branched
 
@@ -203,14 +199,8 @@ class Exploration:
 
     def rows(self, walks: Int64) -> Exploration:
         """Return a batch of the selected walks."""
-        return replace(
-            self,
-            graph_of=self.graph_of[walks],
-            streams=self.streams[walks],
-            nodes=self.nodes[walks],
-            rewards=self.rewards[walks],
-            lengths=self.lengths[walks],
-        )
+        names = ("graph_of", "streams", "nodes", "rewards", "lengths")
+        return replace(self, **{name: getattr(self, name)[walks] for name in names})
 
     def round_scores(self, scores: Float64) -> Float64:
         """Round scores to nine digits relative to the largest score of the walk.
@@ -242,34 +232,16 @@ class Exploration:
         tied[order] = sorted_scores[np.flatnonzero(new)][np.cumsum(new) - 1]
         return tied
 
-    def _compute_rewards(self, parents: Int64, chosen: Int64) -> Float64:
-        """Return the values of the chosen candidates, from `candidate_values` if they are known already."""
-        if "candidate_values" in self.__dict__:
-            return self.candidate_values[chosen]
-        order = np.argsort(parents, kind="stable")
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(parents, minlength=len(self.lengths)))])
-        earned = np.empty(len(chosen))
-        earned[order] = self.tracker.candidate_values(offsets, self.candidates.nodes[chosen[order]])
-        return earned
-
     def best(self, scores: Float64) -> Int64:
         """Return the candidate with the highest score of each walk, ties at random; -1 if it has no candidates."""
-        return np.asarray(
-            kernels.candidates.select_best(
-                self.candidates.offsets, self.candidates.nodes, scores, self.streams, self.lengths
-            )
-        )
+        offsets, nodes = self.candidates.offsets, self.candidates.nodes
+        return np.asarray(kernels.candidates.select_best(offsets, nodes, scores, self.streams, self.lengths))
 
 
 def begin(
-    graphs: Sequence[Graph],
-    starts: Sequence[Sequence[int]] | Sequence[Int64],
-    reward: RewardLike,
-    steps: int,
-    *,
-    fallback: Fallback = "frontier",
+    graphs: Sequence[Graph], starts: Sequence[Any], reward: RewardLike, steps: int, *, fallback: Fallback = "frontier",
     seed: int = 0,
-) -> Exploration:
+) -> Exploration:  # fmt: skip
     """Create a batch of walks of one node each.
 
     Parameters
@@ -308,30 +280,18 @@ def begin(
     for graph, positions in zip(graphs, starts, strict=True):
         for start in positions:
             if not is_integer(start) or not 0 <= start < graph.num_nodes:
-                raise WalkError(
-                    f"no walk can start at position {start!r}; the positions are 0 to {graph.num_nodes - 1}, "
-                    "and graph.position(label) returns that of a label."
-                )
+                fix = f"the positions are 0 to {graph.num_nodes - 1}, and graph.position(label) returns that of a label"
+                raise WalkError(f"no walk can start at position {start!r}; {fix}.")
     stack = GraphBatch.of(graphs)
     counts = [len(s) for s in starts]
     graph_of = np.repeat(np.arange(len(graphs)), counts)
     first = np.concatenate([np.asarray(s, np.int64) for s in starts]) + stack.starts[graph_of]
     nodes = np.full((len(first), steps), -1, np.int32)
     nodes[:, 0] = first
-    streams = np.concatenate(
-        [kernels.random.make_streams(np.uint64(check_seed(seed)), k, n) for k, n in enumerate(counts)]
-    )
-    return Exploration(
-        stack=stack,
-        reward=as_reward(reward),
-        steps=steps,
-        fallback=fallback,
-        graph_of=graph_of,
-        streams=streams,
-        nodes=nodes,
-        lengths=np.ones(len(first), np.int64),
-        rewards=np.full((len(first), steps - 1), np.nan),
-    )
+    key = np.uint64(check_seed(seed))
+    streams = np.concatenate([kernels.random.make_streams(key, k, n) for k, n in enumerate(counts)])
+    lengths, rewards = np.ones(len(first), np.int64), np.full((len(first), steps - 1), np.nan)
+    return Exploration(stack, as_reward(reward), steps, fallback, graph_of, streams, nodes, lengths, rewards)
 
 
 def as_graphs(graphs: Any) -> list[Graph]:

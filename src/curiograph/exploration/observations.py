@@ -70,10 +70,9 @@ class WalkObserver:
     def check_graph(self, graph: Graph) -> None:
         """Raise SettingError if walks on a graph do not fit into the arrays."""
         if graph.num_nodes > self._size:
-            raise SettingError(
-                f"a graph has {graph.num_nodes:,} nodes, but the arrays of the environment have {self._size:,}; make "
-                f'the environment with max_nodes={graph.num_nodes} or more, or with observation="subgraph".'
-            )
+            problem = f"a graph has {graph.num_nodes:,} nodes, but the arrays of the environment have {self._size:,}"
+            fix = f'make it with max_nodes={graph.num_nodes} or more, or with observation="subgraph"'
+            raise SettingError(f"{problem}; {fix}.")
 
     def observe(self, walks: Exploration, graphs: Int64, count: int) -> View:
         """Observe the first `count` walks; `graphs` are the indices of their graphs in the environment."""
@@ -123,11 +122,10 @@ class SubgraphObserver:
             self.check_graph(graph)
 
     def check_graph(self, graph: Graph) -> None:
-        if min(self._steps, graph.num_nodes) > self._rows:
-            raise SettingError(
-                f"a walk may visit {min(self._steps, graph.num_nodes):,} nodes, but the observation has room for "
-                f"{self._rows:,}; raise max_nodes or lower steps."
-            )
+        longest = min(self._steps, graph.num_nodes)
+        if longest > self._rows:
+            problem = f"a walk may visit {longest:,} nodes, but the observation has room for {self._rows:,}"
+            raise SettingError(f"{problem}; raise max_nodes or lower steps.")
 
     def observe(self, walks: Exploration, graphs: Int64, count: int) -> View:
         stack, lengths = walks.stack, walks.lengths[:count]

@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
+from curiograph.errors import import_optional
 from curiograph.graph.graph import Graph
-from curiograph.optional import import_optional
 
 RENDER_MODES = ("ansi", "rgb_array")
 
-_MAX_SPRING_NODES = 500  # a spring layout of more nodes takes seconds
 _PIXELS = 480
 
 
@@ -33,13 +32,3 @@ def draw_walk(graph: Graph, places: Float64, steps: int, visited: Int64, candida
     axes.scatter(*places[visited[-1:]].T, s=200, facecolors="none", edgecolors="black")
     canvas.draw()
     return np.array(canvas.buffer_rgba(), np.uint8)[:, :, :3]
-
-
-def compute_layout(graph: Graph) -> Float64:
-    """Return coordinates of every node; the same graph has always the same layout."""
-    import networkx
-
-    drawn = Graph(graph.skeleton.indptr, graph.skeleton.indices).to_networkx()
-    compute = networkx.spring_layout if graph.num_nodes <= _MAX_SPRING_NODES else networkx.random_layout
-    places = compute(drawn, seed=0)
-    return np.array([places[v] for v in range(graph.num_nodes)], np.float64)

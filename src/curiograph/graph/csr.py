@@ -95,13 +95,3 @@ def freeze_array(array: Array) -> Array:
     view: Array = np.ascontiguousarray(array).view(np.ndarray)  # type: ignore[assignment]
     view.flags.writeable = False
     return view
-
-
-def check_weights(weights: NDArray[Any]) -> None:
-    """Raise GraphError if a weight is NaN, infinite or negative."""
-    bad = ~(np.isfinite(weights) & (weights >= 0))
-    if np.any(bad):
-        number = int(np.flatnonzero(bad)[0])
-        raise GraphError(
-            f"edge {number} has weight {float(weights[number])}; weights must be finite numbers, zero or above."
-        )

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import GraphError
+from curiograph.errors import GraphError, quote_value
 from curiograph.graph.labels import Labels, RangeLabels, as_labels
-from curiograph.messages import quote_value
 
 EdgeArrays = tuple[Int64, Int64, Float64 | None, Labels]
 """Positions of the sources and the targets of edges, the weights if any, and the label of every position."""
@@ -41,10 +40,15 @@ def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[H
     target: list[int] = []
     weights: list[float] = []
     for number, edge in enumerate(check_iterable(edges, "edges", "pairs (u, v) or triples (u, v, weight)")):
-        u, v, weight = _split_edge(edge, number)
-        source.append(positions.setdefault(u, len(positions)))
-        target.append(positions.setdefault(v, len(positions)))
-        weights.append(weight)
+        try:  # characters of a text, members of a set and keys of a dictionary are not the two ends of an edge
+            parts = () if isinstance(edge, (str, bytes, set, frozenset, dict)) else tuple(edge)
+        except TypeError:
+            parts = ()
+        if len(parts) not in (2, 3):
+            raise GraphError(f"edge {number} is {quote_value(edge)}; give pairs (u, v) or triples (u, v, weight).")
+        source.append(positions.setdefault(as_label(parts[0]), len(positions)))
+        target.append(positions.setdefault(as_label(parts[1]), len(positions)))
+        weights.append(parse_weight(parts[2], f"edge {number}") if len(parts) == 3 else math.nan)
     labels: list[Hashable] = list(positions)
     source_array, target_array = np.asarray(source, np.int64), np.asarray(target, np.int64)
     if given == 0 and all(type(label) is int for label in labels) and set(labels) == set(range(len(labels))):
@@ -57,17 +61,6 @@ def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[H
         parse_weight(None, f"edge {missing[0]}")  # raises
     weighted = len(weights) > 0 and len(missing) == 0
     return source_array, target_array, weight_array if weighted else None, as_labels(labels)
-
-
-def _split_edge(edge: Sequence[Any], number: int) -> tuple[Hashable, Hashable, float]:
-    try:  # characters of a text, members of a set and keys of a dictionary are not the two ends of an edge
-        parts = () if isinstance(edge, (str, bytes, set, frozenset, dict)) else tuple(edge)
-    except TypeError:
-        parts = ()
-    if len(parts) not in (2, 3):
-        raise GraphError(f"edge {number} is {quote_value(edge)}; give pairs (u, v) or triples (u, v, weight).")
-    weight = parse_weight(parts[2], f"edge {number}") if len(parts) == 3 else math.nan
-    return as_label(parts[0]), as_label(parts[1]), weight
 
 
 def parse_weight(value: Any, edge: str) -> float:
@@ -107,13 +100,11 @@ def as_label(label: Any) -> Hashable:
     try:
         hash(label)
     except TypeError:
-        raise GraphError(
-            f"node {label!r} cannot be a label: labels must be hashable (text, numbers, tuples)."
-        ) from None
+        fix = "labels must be hashable (text, numbers, tuples)"
+        raise GraphError(f"node {label!r} cannot be a label: {fix}.") from None
     if label != label:
         raise GraphError("nan cannot be a label: it is not equal to itself.")
-    checked: Hashable = label
-    return checked
+    return label  # type: ignore[no-any-return]
 
 
 def _index_integers(edges: NDArray[Any]) -> EdgeArrays | None:

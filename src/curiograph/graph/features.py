@@ -20,20 +20,8 @@ def compute_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any]) -
     A profile is the degree, and the minimum, maximum, mean and population standard deviation of the neighbors' degrees.
     A node without neighbors has zeros.
 
-    Parameters
-    ----------
-    indptr, indices : array
-        CSR adjacency of the graph.
-    nodes : array of int
-        Positions of the nodes.
+    Row i is the profile of `nodes[i]`, on the graph of the CSR arrays `indptr` and `indices`.
 
-    Returns
-    -------
-    array of shape (len(nodes), 5)
-        One profile per row; it does not depend on which other nodes are given.
-
-    Examples
-    --------
     >>> from curiograph.graph.toys import cycle
     >>> g = cycle(4)
     >>> compute_degree_profile(g.indptr, g.indices, np.array([1])).tolist()

@@ -111,17 +111,12 @@ def _draw_connected(model: str, nodes: int, *parameters: float, rng: np.random.G
             return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(len(graph)))
 
 
-def _draw_erdos_renyi(nodes: int, rng: np.random.Generator) -> Graph:
-    p = min(1.0, 0.2 * (_SIZE - 1) / (nodes - 1))
-    return _draw_connected("fast_gnp_random_graph", nodes, p, rng=rng)
-
-
-def _draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
+def draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
-    radius = _find_radius(nodes)
+    radius = find_radius(nodes)
     points = rng.random((nodes, 2))
     while True:
         edges = cKDTree(points).query_pairs(radius, output_type="ndarray").astype(np.int64)
@@ -134,7 +129,7 @@ def _draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
         points[redrawn] = rng.random((int(redrawn.sum()), 2))
 
 
-def _find_radius(nodes: int) -> float:
+def find_radius(nodes: int) -> float:
     """Find the radius at which a graph of this size has the mean degree of 50 nodes at radius 0.25.
 
     Two random points of the unit square are within r <= 1 with probability pi r^2 - 8 r^3 / 3 + r^4 / 2.
@@ -163,9 +158,12 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "rg": Family("random geometric", _draw_random_geometric),
+    "rg": Family("random geometric", draw_random_geometric),
     "ws": Family("Watts-Strogatz", lambda n, rng: _draw_connected("watts_strogatz_graph", n, 4, 0.1, rng=rng)),
     "ba": Family("Barabasi-Albert", lambda n, rng: _draw_connected("barabasi_albert_graph", n, 4, rng=rng)),
-    "er": Family("Erdos-Renyi", _draw_erdos_renyi),
+    "er": Family(
+        "Erdos-Renyi",
+        lambda n, rng: _draw_connected("fast_gnp_random_graph", n, min(1.0, 0.2 * (_SIZE - 1) / (n - 1)), rng=rng),
+    ),
 }
 """The paper's families by name."""

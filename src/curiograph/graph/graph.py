@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float32, Float64, Int32, Int64
-from curiograph.errors import GraphError, UnknownNodeError
-from curiograph.files import PathLike
+from curiograph.errors import GraphError, UnknownNodeError, quote_value
 from curiograph.graph import csr
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.edges import check_iterable, check_labels, index_edges, parse_weight
 from curiograph.graph.features import compute_degree_profile
 from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label, make_unknown_node_error
 from curiograph.graph.transition import Transition
-from curiograph.messages import get_type_name, quote_value
 from curiograph.validation import is_integer
 
 if TYPE_CHECKING:
@@ -148,19 +146,15 @@ class Graph:
     ) -> Graph:
         """Build a graph from positions: set self-loops apart, merge parallel edges, sort rows.
 
-        Parameters
-        ----------
-        source, target : positions of both ends of every edge.
-        weights : weight of every edge, finite and zero or above.
-        directed : whether edges have a direction.
-        names : labels by position.
+        `source` and `target` are the positions of both ends of every edge, and `names` the labels by position.
         """
         directed = as_flag(directed)
         size = len(names)
         if size > _MAX_NODES:
             raise GraphError(f"a graph of {size} nodes is too large; at most {_MAX_NODES} nodes fit.")
-        if weights is not None:
-            csr.check_weights(weights)
+        if weights is not None and not np.all(np.isfinite(weights) & (weights >= 0)):
+            number = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
+            parse_weight(float(weights[number]), f"edge {number}")  # raises
         is_loop = source == target
         self_loops = int(np.count_nonzero(is_loop))
         loops: Float64 | None = None
@@ -281,10 +275,8 @@ class Graph:
             if clash.nnz:
                 row, column = int(clash.coords[0][0]), int(clash.coords[1][0])
                 there, back = float(sparse[row, column]), float(sparse[column, row])
-                raise GraphError(
-                    f"the matrix holds {there} at ({row}, {column}) but {back} at ({column}, {row}), so it is not "
-                    "undirected; leave directed out, or make it symmetric."
-                )
+                clash = f"the matrix holds {there} at ({row}, {column}) but {back} at ({column}, {row})"
+                raise GraphError(f"{clash}, so it is not undirected; leave directed out, or make it symmetric.")
             sparse = scipy.sparse.triu(sparse.maximum(transpose))
         entries = sparse.tocoo()
         row, column = (axis.astype(np.int64) for axis in entries.coords)
@@ -371,10 +363,8 @@ class Graph:
     def label(self, position: int) -> Hashable:
         """Label of the node at `position`."""
         if not is_integer(position) or not 0 <= position < self.num_nodes:
-            raise UnknownNodeError(
-                f"the graph has no node at position {quote_value(position)}; it has {self.num_nodes} nodes, and "
-                "positions start at 0."
-            )
+            missing = f"the graph has no node at position {quote_value(position)}"
+            raise UnknownNodeError(f"{missing}; it has {self.num_nodes} nodes, and positions start at 0.")
         return self.names[int(position)]
 
     def position(self, label: Hashable) -> int:
@@ -498,12 +488,6 @@ class Graph:
             loops=loops if loops is not None and np.any(loops > 0) else None,
         )
 
-    def save(self, path: PathLike) -> None:
-        """Write the graph to a `.safetensors` file, which `read_graph` opens as a memory map."""
-        from curiograph.graph.io.graph_file import write_graph_file
-
-        write_graph_file(self, path)
-
     # ---- comparison and display ---------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
@@ -549,6 +533,12 @@ def as_graph(value: object) -> Graph:
     raise GraphError(f"{quote_value(value)} is a {get_type_name(value)}, not a curiograph Graph; make one with {way}.")
 
 
+def get_type_name(value: object) -> str:
+    """Return the type of a value with its module, which distinguishes a networkx Graph from ours."""
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
 def as_flag(directed: object) -> bool:
     """Return `directed` as a bool; raise GraphError unless it is True or False."""
     if isinstance(directed, (bool, np.bool_)):
@@ -566,6 +556,5 @@ def require_edges(graph: Graph) -> None:
     """Raise GraphError if the graph has no nodes, or no edges between different nodes."""
     require_nodes(graph)
     if graph.num_edges == 0:
-        raise GraphError(
-            f"the graph has {graph.num_nodes} nodes but no edges between different nodes, so there is nowhere to walk."
-        )
+        nodes = f"the graph has {graph.num_nodes} nodes"
+        raise GraphError(f"{nodes} but no edges between different nodes, so there is nowhere to walk.")

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Int32, Int64
-from curiograph.errors import UnknownNodeError
-from curiograph.messages import quote_value
+from curiograph.errors import UnknownNodeError, quote_value
 from curiograph.validation import is_integer
 
 _CHUNK = 65_536
@@ -244,7 +243,7 @@ def suggest_labels(label: object, names: Labels, count: int = 3) -> list[Hashabl
 
 
 def _as_integers(labels: Sequence[Hashable]) -> Int64 | None:
-    """Return the labels as an array if all are Python integers of 64 bits and there are any."""
+    """Return the labels as an array, or None unless there are some and all are Python integers of 64 bits."""
     if set(map(type, labels)) != {int}:
         return None
     try:

@@ -13,13 +13,11 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.arrays import Float64
-from curiograph.errors import GraphError, SettingError
+from curiograph.errors import GraphError, SettingError, import_optional, quote_value
+from curiograph.files import hash_chunks
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph, as_graph, require_nodes
 from curiograph.graph.labels import Labels
-from curiograph.hashing import hash_chunks
-from curiograph.messages import quote_value
-from curiograph.optional import import_optional
 from curiograph.validation import is_number
 
 
@@ -122,15 +120,14 @@ class Similarity:
     def compute_pairs(self, first: Any, second: Any) -> Float64:
         """Compute the similarities, from 0 to 1, of pairs of nodes given by two arrays of positions."""
         a, b = (freeze_array(np.asarray(positions, np.int64)) for positions in (first, second))
-        if a.shape != b.shape or any(
-            len(each) and not 0 <= each.min() <= each.max() < len(self.lengths) for each in (a, b)
-        ):
+        both = np.append(a, b)
+        if a.shape != b.shape or (len(both) and not 0 <= both.min() <= both.max() < len(self.lengths)):
             raise SettingError(f"the positions must be as many and below {len(self.lengths)}, the number of nodes.")
         if isinstance(self.vectors, np.ndarray):
-            dots = kernels.similarity.compute_dense_dots(freeze_array(self.vectors), a, b)
+            dots = kernels.dot_products.compute_dense_dots(freeze_array(self.vectors), a, b)
         else:
             rows = (self.vectors.indptr.astype(np.int64), self.vectors.indices.astype(np.int32), self.vectors.data)
-            dots = kernels.similarity.compute_sparse_dots(*map(freeze_array, rows), a, b)
+            dots = kernels.dot_products.compute_sparse_dots(*map(freeze_array, rows), a, b)
         products = self.lengths[a] * self.lengths[b]
         similarities: Float64 = np.divide(dots, products, out=np.zeros(len(a)), where=products > 0)
         return np.clip(similarities, 0.0, 1.0, out=similarities)

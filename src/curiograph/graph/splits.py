@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from curiograph.errors import FileFormatError
+from curiograph.errors import FileFormatError, quote_value, shorten_text
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.node_link import from_node_link, read_json
-from curiograph.messages import quote_value, shorten_text
 
 _PARTS = ("train", "val", "test")
 

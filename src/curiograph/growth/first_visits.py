@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Int32, Int64
-from curiograph.errors import UnknownNodeError, WalkError
+from curiograph.errors import UnknownNodeError, WalkError, quote_value
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value
-from curiograph.skipped import Skipped
+from curiograph.results import Skipped
 
 if TYPE_CHECKING:
     from curiograph.human.trajectories import Trajectories

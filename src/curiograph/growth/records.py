@@ -12,9 +12,8 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError
 from curiograph.graph.graph import Graph
 from curiograph.growth.compute import OPEN, GrowthArrays
-from curiograph.results import Table, to_plain
+from curiograph.results import Skipped, Table, to_plain
 from curiograph.rewards.cct import count_conformable
-from curiograph.skipped import Skipped
 
 if TYPE_CHECKING:
     import pandas as pd

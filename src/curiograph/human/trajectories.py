@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels
 from curiograph.human.choices.windows import Windows
-from curiograph.messages import quote_value
-from curiograph.results import Table
-from curiograph.skipped import OUTSIDE, Skipped
+from curiograph.results import OUTSIDE, Skipped, Table
 from curiograph.validation import check_integer, check_seed, is_number
 
 _NOT_WALKS = (str, bytes, Mapping, set, frozenset)  # iterable, but no lists of labels
@@ -163,10 +161,8 @@ class Trajectories(Table):
 
         frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
         if not isinstance(frame, pd.DataFrame):
-            raise WalkError(
-                f"the frame is {quote_value(frame)}; give a data frame of pandas or polars, and lists of walks to "
-                "Trajectories.from_walks."
-            )
+            fix = "give a data frame of pandas or polars, and lists of walks to Trajectories.from_walks"
+            raise WalkError(f"the frame is {quote_value(frame)}; {fix}.")
         chosen = {"user": user, "item": item, "time": time, "session": session}
         return arrange_events(frame, find_columns(list(frame.columns), chosen, keep, session_gap))
 
@@ -193,7 +189,9 @@ class Trajectories(Table):
         kept[offsets[:-1][offsets[:-1] < len(nodes)]] = True  # the first visit of every walk
         num_kept = np.concatenate([[0], np.cumsum(kept)])
         if sessions is None or session_names is None:
-            sessions = _count_earlier(users)
+            order = np.argsort(users, kind="stable")
+            sessions = np.empty(len(users), np.int64)  # how many earlier walks the user has
+            sessions[order] = np.arange(len(users)) - np.searchsorted(users[order], users[order])
             session_names = IntegerLabels(np.arange(1, sessions.max(initial=-1) + 2))
         return cls(
             nodes=freeze_array(nodes[kept].astype(np.int32)),
@@ -427,23 +425,8 @@ def as_trajectories(walks: Any) -> Trajectories:
     """Return the walks of Trajectories or a Dataset, sorted by user; raise SettingError for anything else."""
     recorded = getattr(walks, "walks", walks)  # of a Dataset
     if not isinstance(recorded, Trajectories):
-        raise SettingError(
-            f"the walks are {quote_value(walks)}; give Trajectories, for example Trajectories.from_walks(lists)."
-        )
+        raise SettingError(f"the walks are {quote_value(walks)}; give Trajectories, as from Trajectories.from_walks.")
     return recorded.sort_by_user()
-
-
-def _count_earlier(users: NDArray[Any]) -> Int64:
-    """Return for each walk how many earlier walks its user has.
-
-    >>> _count_earlier(np.array([3, 1, 3, 3, 1])).tolist()
-    [0, 0, 1, 2, 1]
-    """
-    order = np.argsort(users, kind="stable")
-    first = np.searchsorted(users[order], users[order])
-    counts = np.empty(len(users), np.int64)
-    counts[order] = np.arange(len(users)) - first
-    return counts
 
 
 def _check_walks(walks: Any) -> list[Any]:

@@ -3,7 +3,7 @@
 Importing this package is cheap: each module, and numba with it, is imported on first use.
 
 >>> from curiograph import kernels
->>> kernels.csr.has_edge.__name__
+>>> kernels.adjacency.has_edge.__name__
 'has_edge'
 """
 

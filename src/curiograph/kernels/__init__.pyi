@@ -1,13 +1,14 @@
 """Modules of kernels: `__init__.py` imports each when it is first used."""
 
+from . import adjacency as adjacency
 from . import all_pairs as all_pairs
-from . import beam as beam
 from . import candidates as candidates
 from . import choice_logit as choice_logit
+from . import cluster_merging as cluster_merging
 from . import clusters as clusters
 from . import compressibility as compressibility
-from . import csr as csr
 from . import diversity as diversity
+from . import dot_products as dot_products
 from . import flexibility as flexibility
 from . import forward_push as forward_push
 from . import greedy_walkers as greedy_walkers
@@ -19,15 +20,14 @@ from . import observation as observation
 from . import pagerank_batch as pagerank_batch
 from . import pagerank_single as pagerank_single
 from . import parts as parts
+from . import pruning as pruning
 from . import random as random
 from . import rank_probabilities as rank_probabilities
-from . import rate_distortion as rate_distortion
 from . import resampling as resampling
 from . import rewire as rewire
 from . import sampling as sampling
 from . import sequences as sequences
 from . import shortest_paths as shortest_paths
-from . import similarity as similarity
 from . import subgraph_measures as subgraph_measures
 from . import subgraphs as subgraphs
 from . import weighted as weighted

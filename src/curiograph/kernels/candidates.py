@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import get_map_size, map_clear, map_get, map_put, reserve, sort_range
+from curiograph.kernels.adjacency import get_map_size, map_clear, map_get, map_put, reserve, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_bits
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import has_edge, sort_range
+from curiograph.kernels.adjacency import count_bits, has_edge, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 
 
@@ -90,17 +90,9 @@ def _compute_costs(n, f, w, p, cost, bits):
         for j in range(i + 1, n):
             common = 0
             for b in range(words):
-                common += _count_bits(bits[i, b] & bits[j, b])
+                common += count_bits(bits[i, b] & bits[j, b])
             cost[i, j] = f[p[i] + p[j]] - f[p[i]] - f[p[j]] - f[w[i, i] + w[j, j] + 2 * w[i, j]] - 2 * common * f[2]
             cost[j, i] = cost[i, j]
-
-
-@inner_kernel
-def _count_bits(x):
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @inner_kernel

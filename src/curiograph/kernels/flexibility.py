@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import find_link, get_map_size, has_edge, map_clear, map_get, map_put
+from curiograph.kernels.adjacency import find_link, get_map_size, has_edge, map_clear, map_get, map_put
 from curiograph.kernels.jit import inner_kernel, kernel
 
 NODES, LINKED, EDGES, DIMENSION = 0, 1, 2, 3

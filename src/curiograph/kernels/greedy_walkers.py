@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from curiograph.kernels.adjacency import has_edge, reserve, sort_range
 from curiograph.kernels.candidates import find_candidates
 from curiograph.kernels.compressibility import allocate_workspace, compute_bits
-from curiograph.kernels.csr import has_edge, reserve, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
 from curiograph.kernels.rank_probabilities import compute_probabilities

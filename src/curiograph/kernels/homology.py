@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import find_link, map_put
+from curiograph.kernels.adjacency import find_link, map_put
 from curiograph.kernels.jit import inner_kernel, kernel
 
 NODES, EDGES, COMPONENTS, GAPS = 0, 1, 2, 3

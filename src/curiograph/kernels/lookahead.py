@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from curiograph.kernels.csr import has_edge, sort_range
+from curiograph.kernels.adjacency import count_bits, has_edge, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 
 RECENT = 63
@@ -293,7 +293,7 @@ def _describe_walk(row, length, steps, now, values, first, last, adjacent, logs)
     recent = min(length, RECENT)
     edges = 0
     for age in range(recent):
-        edges += _count_bits(adjacent[age])
+        edges += count_bits(adjacent[age])
     best = values[first]
     mean = 0.0
     for c in range(first, last):
@@ -319,7 +319,7 @@ def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
     row[GAIN] = value - now
     row[VALUE] = value / (1.0 + abs(value))
     row[REGRET] = row[BEST_GAIN] - row[GAIN]
-    row[LINKS] = _count_bits(mask)
+    row[LINKS] = count_bits(mask)
     row[PIECES] = _count_pieces(mask, adjacent) if mask & (mask - _ONE) else row[LINKS]
     row[DEGREE] = _log1p(indptr[v + 1] - indptr[v], logs)
     triangles = 0
@@ -327,8 +327,8 @@ def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
     rest = mask
     while rest != _ZERO:
         links = adjacent[_find_lowest(rest)]
-        triangles += _count_bits(links & mask)
-        inner_degrees += _count_bits(links)
+        triangles += count_bits(links & mask)
+        inner_degrees += count_bits(links)
         rest &= rest - _ONE
     row[TRIANGLES] = triangles / 2
     row[INNER_DEGREE] = inner_degrees / max(row[LINKS], np.float32(1.0))
@@ -369,8 +369,8 @@ def _describe_ahead(
         if near == _ZERO:
             loose += 1
             continue
-        links = _count_bits(near)
-        shared = _count_bits(near & mask)
+        links = count_bits(near)
+        shared = count_bits(near & mask)
         inner, parts = _measure_link(near, mask, adjacent)
         cycles = inner - links - 1 + parts
         opened = parts - 1
@@ -407,7 +407,7 @@ def _describe_ahead(
         row[NUM_LINKED] = _log1p(np.int64((free - loose) * scale), logs)
         row[LOG_MOST_LINKS] = _log1p(most_links, logs)
         row[SUM_OPENED] = _log1p(np.int64(sum_opened * scale), logs)
-        row[REACHED] = _log1p(_count_bits(seen), logs)
+        row[REACHED] = _log1p(count_bits(seen), logs)
     for k in range(COMMON, NUM_FEATURES):
         if row[k] > 0.0:
             row[k] = _log1p(np.int64(row[k] * scale), logs)
@@ -472,16 +472,8 @@ def _look_up_hubs(indptr, indices, x, walk, length, hubs, num_hubs):
 
 
 @inner_kernel
-def _count_bits(x):
-    x = x - ((x >> _ONE) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@inner_kernel
 def _find_lowest(x):
-    return _count_bits((x & (~x + _ONE)) - _ONE)
+    return count_bits((x & (~x + _ONE)) - _ONE)
 
 
 @inner_kernel
@@ -515,8 +507,8 @@ def _measure_link(near, mask, adjacent):
     inner = 0
     rest = near
     while rest != _ZERO:
-        inner += _count_bits(adjacent[_find_lowest(rest)] & near)
+        inner += count_bits(adjacent[_find_lowest(rest)] & near)
         rest &= rest - _ONE
     shared = near & mask
     beyond = near & ~_fill(shared, near & ~shared, adjacent) if shared != _ZERO else near
-    return inner // 2 + _count_bits(shared), 1 + _count_pieces(beyond, adjacent)
+    return inner // 2 + count_bits(shared), 1 + _count_pieces(beyond, adjacent)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import sort_range
+from curiograph.kernels.adjacency import sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import zetac
 
-from curiograph.kernels.csr import find_slot, get_map_size, map_get, map_put, sort_range
+from curiograph.kernels.adjacency import find_slot, get_map_size, map_get, map_put, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 
 REVISITS, HEAPS, ZIPF, VISIT_ENTROPY, ENTROPY_RATE, NUM_MEASURES = 0, 1, 2, 3, 4, 5

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import find_link, get_map_size, map_put, reserve
+from curiograph.kernels.adjacency import find_link, get_map_size, map_put, reserve
 from curiograph.kernels.jit import inner_kernel, kernel
 
 EDGES, CLUSTERING, PATH_LENGTH, EFFICIENCY, MODULARITY, CORE_PERIPHERY, ENTROPY, NUM_MEASURES = 0, 1, 2, 3, 4, 5, 6, 7

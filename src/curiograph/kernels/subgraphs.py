@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import has_edge, reserve
+from curiograph.kernels.adjacency import has_edge, reserve
 from curiograph.kernels.jit import kernel
 
 

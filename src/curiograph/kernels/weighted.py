@@ -1,4 +1,4 @@
-"""Walks on weighted graphs: compressibility after every step, and persistence of gaps by decreasing weight.
+"""Persistence of the gaps of walks on a weighted graph, by decreasing weight.
 
 `indptr`, `indices` and `weights` are the rows of an undirected graph. An edge of weight 0 counts as no edge.
 """
@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compressibility import find_steps, sort_walk
-from curiograph.kernels.csr import find_slot
+from curiograph.kernels.adjacency import find_slot
 from curiograph.kernels.jit import inner_kernel, kernel
-from curiograph.kernels.rate_distortion import compute_curve
 
 
 @kernel
@@ -24,45 +22,6 @@ def build_weights(indptr, indices, weights, walk):
             if slot >= 0:
                 inner[s, t] = inner[t, s] = weights[slot]
     return inner
-
-
-@kernel
-def compute_growth_compressibility(indptr, indices, weights, nodes, offsets, least, most, fast, out):
-    """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
-
-    As `rate_distortion.compute_growth_compressibility` with weights; self-loops have weight 1. All pairs are evaluated,
-    or those of the fast heuristic, where rates above the entropy rate count as the entropy rate.
-    """
-    for i in range(offsets.shape[0] - 1):
-        begin = offsets[i]
-        longest = min(most, offsets[i + 1] - begin)
-        if longest < least:
-            continue
-        walk = sort_walk(nodes[begin:], longest)
-        inner = build_weights(indptr, indices, weights, walk)
-        for s in range(longest):
-            inner[s, s] = 1.0
-        step = find_steps(nodes[begin:], walk)
-        for n in range(least, longest + 1):
-            kept = np.flatnonzero(step < n)
-            w = np.empty((n, n))
-            p = np.zeros(n)
-            total = 0.0
-            for s in range(n):
-                for t in range(n):
-                    w[s, t] = inner[kept[s], kept[t]]
-                    total += w[s, t]
-            for s in range(n):
-                for t in range(n):
-                    w[s, t] /= total
-                    p[s] += w[s, t]
-            rates = np.empty(n)
-            compute_curve(fast, None, w, None, p, rates, np.empty((n, 2), np.int64))
-            rates[n - 1] = 0.0
-            above = 0.0
-            for k in range(n):
-                above += max(0.0, rates[0] - rates[k]) if fast else rates[0] - rates[k]
-            out[begin + n - 1] = above / n
 
 
 @kernel

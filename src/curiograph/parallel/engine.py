@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -15,9 +16,7 @@ from threading import Thread
 from traceback import format_exc
 from typing import Any, Literal, get_args
 
-from curiograph.errors import JobError, JobStopped, SettingError
-from curiograph.messages import quote_value, shorten_text
-from curiograph.optional import import_optional
+from curiograph.errors import JobError, JobStopped, SettingError, import_optional, quote_value, shorten_text
 from curiograph.parallel.fingerprint import hash_key
 from curiograph.parallel.journal import Journal
 from curiograph.progress import Progress, no_progress
@@ -110,16 +109,14 @@ class Engine:
         progress : callable
             Called with the progress.
         """
+        journal = None
         if self.run is not None and not _inside_task.get():
             journal = Journal(self.run, name, hash_key([*key, list(tasks)]))
-        else:
-            journal = None
+        sizes = sizes or [1] * len(tasks)
         with journal or nullcontext():
-            results: dict[int, Result] = {}
-            for index in range(len(tasks)):
-                if journal and (kept := journal.read(index)):
-                    results[index] = kept
-            sizes = sizes or [1] * len(tasks)
+            kept = {index: journal.read(index) for index in range(len(tasks))} if journal else {}
+            results: dict[int, Result] = {index: result for index, result in kept.items() if result is not None}
+            missing = [index for index in range(len(tasks)) if index not in results]
             note = f" ({sum(sizes[index] for index in results):,} found in the run folder)" if results else ""
 
             def report() -> None:
@@ -127,7 +124,6 @@ class Engine:
                 progress(f"{name}: {done:,} of {total:,} {unit}{note}", done / max(1, total))
 
             report()
-            missing = [index for index in range(len(tasks)) if index not in results]
             try:
                 with closing(self._run(function, shared, tasks, missing, name)) as finished:
                     for index, result in finished:
@@ -148,7 +144,7 @@ class Engine:
     ) -> Generator[tuple[int, Result]]:
         """Yield indices and results of the missing tasks, as they finish."""
         if self.backend == "ray" and missing and not _inside_task.get():
-            yield from self._run_on_ray(function, shared, tasks, missing)
+            yield from self._run_on_ray(function, shared, {index: tasks[index] for index in missing})
             return
         workers = 1 if _inside_task.get() else min(resolve_workers(self.workers), len(missing))
         start, done = time.monotonic(), 0
@@ -161,9 +157,7 @@ class Engine:
         if missing:
             yield from _run_in_processes(function, shared, {index: tasks[index] for index in missing}, workers, name)
 
-    def _run_on_ray(
-        self, function: TaskFunction, shared: Any, tasks: Sequence[Any], missing: list[int]
-    ) -> Generator[tuple[int, Result]]:
+    def _run_on_ray(self, function: TaskFunction, shared: Any, left: dict[int, Any]) -> Generator[tuple[int, Result]]:
         """Yield indices and results from a cluster; Ray reruns the tasks of workers and machines that die.
 
         Not through `ray.util.joblib`: it returns all results at the end, so that none could be kept before.
@@ -172,7 +166,10 @@ class Engine:
         was_running = ray.is_initialized()
         if not was_running:
             local = {} if self.address else {"num_cpus": self.workers, "include_dashboard": False}
+            host, _, port = (self.address or "").removeprefix("ray://").rpartition(":")
             try:
+                if port.isdecimal():  # Ray would wait for minutes
+                    socket.create_connection((host, int(port)), timeout=10).close()
                 ray.init(self.address, **local, logging_level="ERROR", log_to_driver=False)
             except Exception as error:  # Ray raises many kinds of errors
                 raise SettingError(
@@ -184,10 +181,9 @@ class Engine:
             remote = ray.remote(_run_remote_task)
             limit = self.workers or 2 * int(ray.cluster_resources().get("CPU", 1))
             running: list[Any] = []
-            while missing or running:
-                while missing and len(running) < limit:
-                    index = missing.pop(0)
-                    running.append(remote.remote([reference], index, tasks[index]))  # Ray loads no reference in a list
+            while left or running:
+                while left and len(running) < limit:
+                    running.append(remote.remote([reference], *left.popitem()))  # Ray loads no reference in a list
                 finished, running = ray.wait(running)
                 yield from map(ray.get, finished)
         except ray.exceptions.RayTaskError as error:
@@ -207,10 +203,7 @@ def as_engine(engine: Any) -> Engine:
     >>> as_engine("local")
     Engine(backend='local', workers=None, address=None, run=None)
     """
-    if isinstance(engine, Engine):
-        return engine
-    import_optional("ray", "ray", "The engine ray") if engine == "ray" else None
-    return Engine(engine)
+    return engine if isinstance(engine, Engine) else Engine(engine)
 
 
 def _run_in_processes(

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import SettingError
+from curiograph.files import hash_chunks
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import IntegerLabels, RangeLabels, TextLabels
-from curiograph.hashing import hash_chunks
 
 
 def hash_values(*arrays: NDArray[Any] | None) -> str:
@@ -23,21 +22,6 @@ def hash_values(*arrays: NDArray[Any] | None) -> str:
     """
     contents = (np.ascontiguousarray(array).reshape(-1).view(np.uint8).data for array in arrays if array is not None)
     return hash_chunks(contents)[:16]
-
-
-def hash_graph(graph: Graph) -> str:
-    """Return a short hash of a graph: its edges, weights, self-loops and labels."""
-    labels = graph.names
-    arrays: list[NDArray[Any]] = []
-    if isinstance(labels, IntegerLabels):
-        arrays = [labels.values]
-    elif isinstance(labels, TextLabels):
-        arrays = [labels.offsets, labels.blob]
-    elif not isinstance(labels, RangeLabels):
-        arrays = [np.frombuffer(bytes.fromhex(hash_chunks(f"{label!r}\n" for label in labels)), np.uint8)]
-    if graph.loops is not None:
-        arrays.append(graph.loops)
-    return hash_values(np.asarray([graph.directed]), graph.indptr, graph.indices, graph.weights, *arrays)
 
 
 def fingerprint(kind: str, thing: Any) -> str:
@@ -75,18 +59,19 @@ def hash_key(values: Sequence[Any]) -> str:
 
 
 def _describe(value: Any) -> str:
-    if isinstance(value, Graph):
-        return hash_graph(value)
+    if value is None or isinstance(value, str | int | float | np.generic):
+        return repr(value)
     if isinstance(value, np.ndarray):
         return f"{value.dtype.str} {value.shape} {hash_values(value)}"
+    if isinstance(value, Graph):
+        labels = hash_chunks(f"{label!r}\n" for label in value.names)
+        arrays = hash_values(value.indptr, value.indices, value.weights, value.loops)
+        return f"directed {value.directed} {labels} {arrays}"
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key!r}: {_describe(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_describe, value)) + "]"
-    if hasattr(value, "track") or (hasattr(value, "scores") and hasattr(value, "run")):  # a reward or an agent
-        return fingerprint("agent or reward", value)
-    if is_dataclass(value) and not isinstance(value, type):
+    is_agent_or_reward = hasattr(value, "track") or (hasattr(value, "scores") and hasattr(value, "run"))
+    if is_dataclass(value) and not isinstance(value, type) and not is_agent_or_reward:
         return type(value).__name__ + _describe([getattr(value, field.name) for field in fields(value)])
-    if value is None or isinstance(value, str | int | float | np.generic):
-        return repr(value)
     return fingerprint("agent or reward", value)

@@ -15,8 +15,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from curiograph.errors import SettingError
-from curiograph.files import PathLike, open_atomic
-from curiograph.hashing import hash_chunks
+from curiograph.files import PathLike, hash_chunks, open_atomic
 from curiograph.tensors import pack_tensors, unpack_tensors
 
 _PLAIN = "plain values"

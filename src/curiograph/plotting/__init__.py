@@ -17,9 +17,7 @@ from curiograph.plotting.growth import plot_barcode as plot_barcode
 from curiograph.plotting.growth import plot_growth as plot_growth
 from curiograph.plotting.growth import plot_growths as plot_growths
 from curiograph.plotting.growth import plot_persistence_diagram as plot_persistence_diagram
-from curiograph.plotting.lines import plot_bars as plot_bars
 from curiograph.plotting.lines import plot_curves as plot_curves
-from curiograph.plotting.lines import plot_lines as plot_lines
 from curiograph.plotting.lines import plot_panels as plot_panels
 from curiograph.plotting.lines import plot_rate_distortion as plot_rate_distortion
 from curiograph.plotting.palette import COLORS as COLORS

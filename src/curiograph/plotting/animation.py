@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.errors import SettingError
+from curiograph.errors import SettingError, import_optional, shorten_text
 from curiograph.files import open_atomic
-from curiograph.messages import shorten_text
-from curiograph.optional import import_optional
 from curiograph.plotting.figures import LABEL_STYLE, create_figure, hide_frame, import_matplotlib
 from curiograph.plotting.growth import build_step_curve, label_axes, set_limits_from_zero
 from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS, get_color

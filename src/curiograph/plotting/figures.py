@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curiograph.errors import import_optional
 from curiograph.files import open_atomic
-from curiograph.optional import import_optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,20 +38,15 @@ def _save_styled(figure: Any, target: Any, **options: Any) -> None:
     """Save a figure, cropped to what is drawn, with editable text, TrueType fonts and the same bytes every time."""
     ending = Path(target).suffix.lstrip(".") if isinstance(target, str | Path) else ""
     metadata = _METADATA.get(str(options.get("format") or ending).lower())
+    options = {"metadata": metadata, "bbox_inches": "tight"} | options
     with import_optional("matplotlib", "plot", "Pictures").rc_context(_STYLE):
-        import_matplotlib("figure").Figure.savefig(
-            figure, target, **({"metadata": metadata, "bbox_inches": "tight"} | options)
-        )
+        import_matplotlib("figure").Figure.savefig(figure, target, **options)
 
 
 def create_figure(
-    width: float = 6.4,
-    height: float = 4.0,
-    columns: int = 1,
-    rows: int = 1,
-    widths: Sequence[float] | None = None,
+    width: float = 6.4, height: float = 4.0, columns: int = 1, rows: int = 1, widths: Sequence[float] | None = None,
     heights: Sequence[float] | None = None,
-) -> tuple[Figure, Any]:
+) -> tuple[Figure, Any]:  # fmt: skip
     """Create a figure with its axes: size in inches, numbers of panels, and relative sizes of columns and rows.
 
     >>> figure, (left, right) = create_figure(7.2, 2.5, columns=2)

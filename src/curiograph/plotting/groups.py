@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64
-from curiograph.messages import shorten_text
+from curiograph.errors import shorten_text
 from curiograph.plotting.figures import LABEL_STYLE, create_figure, hide_frame, use_integer_ticks
 from curiograph.plotting.palette import COLORS, get_group_style
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.messages import shorten_text
+from curiograph.errors import shorten_text
 from curiograph.plotting.figures import LABEL_STYLE, create_figure, hide_frame, use_integer_ticks
 from curiograph.plotting.groups import add_group_legend
 from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS, get_group_style
@@ -26,7 +26,7 @@ def plot_growth(
     if ax is None and lifetimes:
         height = min(2.6, 0.9 + 0.12 * len(lifetimes))
         _, (ax, lower) = create_figure(6.4, 3.0 + height, rows=2, heights=(3.0, height))
-        _plot_lifetimes(lower, len(beta1), lifetimes)
+        plot_lifetimes(lower, len(beta1), lifetimes)
         lower.sharex(ax)
     ax = ax or create_figure()[1]
     ax.plot(*build_step_curve(beta1), drawstyle="steps-post", color=COLORS["igt"], linewidth=2)
@@ -94,7 +94,7 @@ def _get_style(reward: str, length: int) -> dict[str, Any]:
     return {"color": COLORS[reward], "linestyle": LINE_STYLES[reward], "marker": marker}
 
 
-def _plot_lifetimes(ax: Axes, length: int, lifetimes: Sequence[tuple[int, int | None]]) -> None:
+def plot_lifetimes(ax: Axes, length: int, lifetimes: Sequence[tuple[int, int | None]]) -> None:
     """Plot a bar for each gap from its opening (dot) to its closing (cross) or to the end."""
     width = min(3.0, 150.0 / len(lifetimes))
     for row, (opened, closed) in enumerate(lifetimes, start=1):
@@ -102,8 +102,8 @@ def _plot_lifetimes(ax: Axes, length: int, lifetimes: Sequence[tuple[int, int | 
         ax.plot(opened, row, "o", color=COLORS["igt"], markersize=width + 1)
         if closed is not None:
             ax.plot(closed, row, "x", color=COLORS["igt"], markersize=width + 2)
-    ax.plot([], [], "o", color=COLORS["igt"], label="opens")
-    ax.plot([], [], "x", color=COLORS["igt"], label="closes")
+    for marker, label in (("o", "opens"), ("x", "closes")):
+        ax.plot([], [], marker, color=COLORS["igt"], label=label)
     ax.legend(frameon=False, fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 0.98), borderpad=0)
     ax.set_ylim(len(lifetimes) + 0.7, 0.3)
     label_axes(hide_frame(ax), "gaps")

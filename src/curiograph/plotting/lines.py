@@ -10,7 +10,7 @@ import numpy as np
 
 from curiograph.arrays import Float64
 from curiograph.plotting.figures import create_figure, hide_frame, import_matplotlib
-from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS, get_color
+from curiograph.plotting.palette import COLORS, LINE_STYLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,31 +30,6 @@ def plot_curves(x: Float64, labels: Sequence[str], heights: Float64, errors: Flo
     legend = ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     for text in legend.get_texts():
         text.set_parse_math(False)
-    return ax
-
-
-def plot_bars(
-    groups: Sequence[str], series: dict[str, tuple[list[float], list[float]]], ax: Axes, marks: dict[str, list[float]]
-) -> Axes:
-    """Plot grouped bars: `series` maps a name to (heights, errors), `marks` a name to the points on its bars."""
-    width = 0.8 / len(series)
-    for number, (name, (heights, errors)) in enumerate(series.items()):
-        x = np.arange(len(groups)) + (number - (len(series) - 1) / 2) * width
-        ax.bar(x, heights, width, yerr=errors, color=get_color(name), label=name, ecolor="#555555")
-        if name in marks:
-            ax.plot(x, marks[name], "D", color=COLORS["paper"], markersize=4, markeredgecolor="white", zorder=3)
-    ax.plot([], [], "D", color=COLORS["paper"], markersize=4, label="paper")
-    ax.set_xticks(np.arange(len(groups)), [group.upper() for group in groups])
-    return ax
-
-
-def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[float]]], ax: Axes) -> Axes:
-    """Plot lines with bands of one standard error: `series` maps a name to (heights, errors); NaN leaves a gap."""
-    for name, (heights, errors) in series.items():
-        color = get_color(name)
-        ax.plot(x, heights, marker=MARKERS.get(name, "x"), markersize=5, color=color, label=name)
-        low, high = np.subtract(heights, errors), np.add(heights, errors)
-        ax.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
     return ax
 
 
@@ -84,7 +59,7 @@ def plot_panels(
     """
     columns, width = (2, 7.0) if len(panels) == 3 else (3, 9.0)
     figure, cells = create_figure(width, 5.6, columns=columns, rows=len(panels) // columns + 1)
-    styles = _choose_line_styles(colors)
+    styles = choose_line_styles(colors)
     locator = import_matplotlib("ticker").MaxNLocator
     for number, (title, lines) in enumerate(panels.items()):
         ax = cells.flat[number]
@@ -111,7 +86,7 @@ def plot_panels(
     return figure
 
 
-def _choose_line_styles(preferences: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
+def choose_line_styles(preferences: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
     """Choose a color and a dash for each name: those of its preferred key, or of the first part of that key (igt-rg:
     igt), or any others that are still unused."""
     spare = [color for key, color in COLORS.items() if key not in (*LINE_STYLES, "muted", "text")]

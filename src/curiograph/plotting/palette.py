@@ -39,35 +39,20 @@ LINE_STYLES: dict[str, Any] = {
 """Line styles of the six main series."""
 
 MARKERS = {
-    "igt": "o",
-    "cpt": "s",
-    "cct": "P",
-    "pagerank": "^",
-    "human": "D",
-    "mixture": "h",
-    "random": ".",
-    "greedy": "s",
-    "gnn": "^",
-    "planner": "v",
-    "beam": "D",
-}
+    "igt": "o", "cpt": "s", "cct": "P", "pagerank": "^", "human": "D", "mixture": "h",
+    "random": ".", "greedy": "s", "gnn": "^", "planner": "v", "beam": "D",
+}  # fmt: skip
 """Matplotlib markers by series; other series have the default marker."""
 
-GROUP_COLORS = (
-    "#332288",
-    *(COLORS[name] for name in ("max-degree", "pagerank", "human", "greedy", "gnn", "min-degree", "beam")),
-)
-"""Colors of groups of people, in order; repeated if there are more groups."""
-GROUP_LINE_STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
-"""Line styles of groups of people, in order; repeated if there are more groups."""
+_GROUPS = ("max-degree", "pagerank", "human", "greedy", "gnn", "min-degree", "beam")
+_GROUP_COLORS = ("#332288", *(COLORS[name] for name in _GROUPS))
+_GROUP_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 
 
 def get_group_style(number: int) -> dict[str, Any]:
-    """Return color and dash of a group of people by its number."""
-    return {
-        "color": GROUP_COLORS[number % len(GROUP_COLORS)],
-        "linestyle": GROUP_LINE_STYLES[number % len(GROUP_LINE_STYLES)],
-    }
+    """Return color and dash of a group of people by its number; repeated if there are many groups."""
+    color, dash = _GROUP_COLORS[number % len(_GROUP_COLORS)], _GROUP_DASHES[number % len(_GROUP_DASHES)]
+    return {"color": color, "linestyle": dash}
 
 
 def get_color(name: str, default: str = "muted") -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from curiograph.arrays import Float64
+from curiograph.errors import shorten_text
 from curiograph.graph.graph import Graph
-from curiograph.messages import shorten_text
 from curiograph.plotting.figures import LABEL_STYLE, create_figure, hide_frame, import_matplotlib
-from curiograph.plotting.layout import compute_layout
+from curiograph.plotting.graph_layout import compute_layout
 from curiograph.plotting.palette import COLORS, MARKERS, get_color
 from curiograph.plotting.walks import write_labels
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
+from curiograph.errors import shorten_text
 from curiograph.graph.graph import Graph
-from curiograph.messages import shorten_text
 from curiograph.plotting.figures import LABEL_STYLE, create_figure, import_matplotlib
-from curiograph.plotting.layout import compute_layout
+from curiograph.plotting.graph_layout import compute_layout
 from curiograph.plotting.palette import COLORS
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class WalkPicture:
         )
         if self.arrows:
             colors = [color if pair in path else COLORS["muted"] for pair in arrows]
-            heads = [_compute_arrowhead(self.places[a], self.places[b], 0.003 * self.diameter) for a, b in arrows]
+            heads = [compute_arrowhead(self.places[a], self.places[b], 0.003 * self.diameter) for a, b in arrows]
             self.ax.add_collection(collections.PolyCollection(heads, facecolors=colors, linewidths=0, zorder=3))
 
     def _draw_nodes(self, step: int) -> None:
@@ -193,7 +193,7 @@ def _list_links(graph: Graph, positions: Any) -> list[tuple[int, int]]:
     return list(zip(rows.tolist(), step_of[graph.indices].tolist(), strict=True))
 
 
-def _compute_arrowhead(start: Any, end: Any, size: float) -> Any:
+def compute_arrowhead(start: Any, end: Any, size: float) -> Any:
     """Return the corners of an arrowhead past the middle of an edge, so that edges in both directions show two."""
     along = (end - start) / max(float(np.hypot(*(end - start))), 1e-9)
     across = np.array([-along[1], along[0]])

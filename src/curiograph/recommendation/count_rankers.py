@@ -10,11 +10,10 @@ import numpy as np
 import scipy.sparse
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import RankerError, SettingError, WalkError
+from curiograph.errors import RankerError, SettingError, WalkError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value
 from curiograph.recommendation.incidence import build_incidence, gather_product, keep_nearest, multiply_blocks
 from curiograph.recommendation.ranker import Ranker
 from curiograph.validation import check_choice, is_number

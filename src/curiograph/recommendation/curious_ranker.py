@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.agents.heuristics import GreedyAgent
-from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float32, Float64, Int32
-from curiograph.centrality.curious_pagerank import make_start_states
 from curiograph.centrality.few_steps import make_group_streams, simulate_few_steps
 from curiograph.centrality.history import check_alpha
 from curiograph.centrality.rank_transition import check_p_g
-from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
+from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.exploration.mdp import Candidates, Fallback, check_fallback
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
@@ -29,7 +28,7 @@ from curiograph.parallel.fingerprint import fingerprint, hash_values
 from curiograph.recommendation.ranker import Ranker
 from curiograph.rewards.cpt import Compressibility
 from curiograph.rewards.igt import InformationGaps
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_integer, check_seed, resolve_workers
 
 _MIN_VISITS = 1e-7  # smallest expected visits that are kept, far below the precision of the simulation
@@ -181,7 +180,7 @@ class CuriousRanker(Ranker):
         return [Part.of_most_visited(*visits[:4]) for visits in found]
 
     def _simulate_swarm(self, policy: WalkerPolicy, node: int) -> Part:
-        start = make_start_states(np.asarray([node], np.int32), self.seed)
+        start = States.start(np.asarray([node], np.int32), self.seed)
         size = -(-self.walks // _GROUPS)
         limits = SwarmLimits(size=size, alpha=self.alpha, tail=_TAIL, groups=_GROUPS, steps=self.steps)
         visits = simulate_swarm(policy, start, np.ones(1), limits, make_group_streams(node, _GROUPS, self.seed))

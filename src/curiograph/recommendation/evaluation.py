@@ -11,10 +11,9 @@ import scipy.sparse
 
 from curiograph.arrays import Float64, Int32
 from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights, make_columns
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.label_reader import LabelReader
-from curiograph.messages import quote_value
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.count_rankers import FITTED_RANKERS, fit_ranker
 from curiograph.recommendation.curious_ranker import CuriousRanker

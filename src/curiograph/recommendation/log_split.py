@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Int32, Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.labels import as_labels
-from curiograph.messages import quote_value
 from curiograph.recommendation.incidence import build_incidence
 from curiograph.validation import check_choice, check_integer, check_seed, is_number
 

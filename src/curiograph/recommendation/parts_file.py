@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.errors import FileFormatError
+from curiograph.errors import FileFormatError, quote_value
 from curiograph.files import PathLike, as_path, check_file
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value
 from curiograph.parallel import Engine
 from curiograph.parallel.fingerprint import hash_values
 from curiograph.progress import Progress

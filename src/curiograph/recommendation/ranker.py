@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32
-from curiograph.errors import RankerError
+from curiograph.errors import RankerError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.toys import grid, library
-from curiograph.messages import quote_value
 from curiograph.validation import check_seed
 
 CandidateSet = Literal["last", "history", "all"]

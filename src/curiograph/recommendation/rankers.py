@@ -15,11 +15,10 @@ from curiograph.centrality.history import check_alpha, make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.centrality.push import MAX_EDGES, push_scores
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import SettingError, UnknownNameError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value
 from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.ranker import AdaptedRanker, Ranker, RankerLike, score_candidates
 

@@ -11,13 +11,12 @@ import numpy as np
 
 from curiograph.arrays import Float64, Int64
 from curiograph.centrality.history import History, is_history_batch
-from curiograph.errors import SettingError, UnknownNodeError, WalkError
+from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.label_reader import LabelReader
-from curiograph.messages import quote_value
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.curious_ranker import CuriousRanker

@@ -11,7 +11,7 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import freeze_array
-from curiograph.rewards.base import Tracker
+from curiograph.rewards.reward import Tracker
 
 
 class FlexibilityTracker(Tracker):
@@ -26,14 +26,15 @@ class FlexibilityTracker(Tracker):
     """
 
     depends_on_order = True
+    state = ("_places", "_linked", "_counts")
 
     def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         super().__init__(stack, nodes, lengths)
         batch, steps = self.nodes.shape
-        self._places = np.full((batch, kernels.csr.get_map_size(steps), 2), -1, np.int32)
+        self._places = np.full((batch, kernels.adjacency.get_map_size(steps), 2), -1, np.int32)
         self._linked = np.zeros((batch, steps), np.bool_)
         self._counts = np.tile(np.array([0, 0, 0, 1]), (batch, 1))
-        self._update()
+        self.update()
 
     def values(self) -> Float64:
         return count_conformable(self.dimensions(), self.freedom()).astype(np.float64)
@@ -45,29 +46,19 @@ class FlexibilityTracker(Tracker):
     def freedom(self) -> Int64:
         """Return the degrees of freedom of every walk, rigid motions included."""
         linked, edges = self._counts[:, kernels.flexibility.LINKED], self._counts[:, kernels.flexibility.EDGES]
-        freedom: Int64 = self.dimensions() * linked - edges
-        return freedom
+        return np.asarray(self.dimensions() * linked - edges)
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
-        csr = self.stack.skeleton
-        values: Float64 = kernels.flexibility.count_candidate_conformable(
-            csr.indptr, csr.indices, self.nodes, self._places, self._linked, self._counts, offsets, candidates
-        )
-        return values
+        csr, state = self.stack.skeleton, (self._places, self._linked, self._counts)
+        count = kernels.flexibility.count_candidate_conformable
+        return np.asarray(count(csr.indptr, csr.indices, self.nodes, *state, offsets, candidates))
 
     def hash_order(self) -> NDArray[np.uint64]:
         return self.dimensions().astype(np.uint64)
 
-    def _gather(self, parents: Int64) -> None:
-        super()._gather(parents)
-        for name in ("_places", "_linked", "_counts"):
-            setattr(self, name, getattr(self, name)[parents])
-
-    def _update(self) -> None:
-        csr = self.stack.skeleton
-        kernels.flexibility.grow_walks(
-            csr.indptr, csr.indices, self.nodes, self.lengths, self._places, self._linked, self._counts
-        )
+    def update(self) -> None:
+        csr, state = self.stack.skeleton, (self._places, self._linked, self._counts)
+        kernels.flexibility.grow_walks(csr.indptr, csr.indices, self.nodes, self.lengths, *state)
 
 
 def compute_step_flexibility(stack: GraphBatch, nodes: Int32, offsets: Int64) -> tuple[Int64, Int64]:

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import SettingError
+from curiograph.errors import SettingError, quote_value
 from curiograph.graph.batch import GraphBatch
-from curiograph.messages import quote_value
-from curiograph.rewards.base import Reward, Tracker
+from curiograph.rewards.reward import Reward, Tracker
 from curiograph.validation import is_number
 
 _MAX_WEIGHT = 1e9
@@ -28,9 +27,7 @@ class CombinedTracker(Tracker):
     def __init__(self, terms: tuple[Term, ...], stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         super().__init__(stack, nodes, lengths)
         self.weights = [weight for weight, _ in terms]
-        """Weight of each term."""
         self.trackers = [reward.track(stack, nodes, lengths) for _, reward in terms]
-        """Tracker of each term."""
         self.depends_on_order = any(tracker.depends_on_order for tracker in self.trackers)
 
     def values(self) -> Float64:
@@ -61,7 +58,7 @@ class CombinedTracker(Tracker):
 class CombinedReward:
     """A weighted sum of rewards; `combine_rewards` and `as_reward` create one.
 
-    >>> from curiograph.rewards.registry import as_reward
+    >>> from curiograph.rewards.reward_names import as_reward
     >>> as_reward({"igt": 1.0, "cpt": 0.5}).name
     'igt+0.5*cpt'
     """
@@ -100,7 +97,7 @@ def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:
     Equal sums are the same reward: terms of the same reward are added up, terms of weight 0 are left out; igt, cpt
     and cct come first and the other terms follow by name.
 
-    >>> from curiograph.rewards.registry import as_reward
+    >>> from curiograph.rewards.reward_names import as_reward
     >>> igt, cpt = as_reward("igt"), as_reward("cpt")
     >>> combine_rewards([(2, cpt), (0.5, igt), (0.5, igt)]).name
     'igt+2*cpt'
@@ -109,14 +106,11 @@ def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:
     rewards: dict[str, Reward] = {}
     for weight, reward in terms:
         if not is_number(weight) or not abs(weight) <= _MAX_WEIGHT:
-            raise SettingError(
-                f"the weight of reward {reward.name!r} is {quote_value(weight)}; give a number from -1e9 to 1e9."
-            )
+            given = f"the weight of reward {reward.name!r} is {quote_value(weight)}"
+            raise SettingError(f"{given}; give a number from -1e9 to 1e9.")
         for factor, term in list_terms(reward):
             if rewards.setdefault(term.name, term) != term:
-                raise SettingError(
-                    f"two different rewards of a sum have the name {term.name!r}; give them different names."
-                )
+                raise SettingError(f"two different rewards of a sum have the name {term.name!r}; rename one.")
             weights[term.name] = weights.get(term.name, 0.0) + float(weight) * factor
     first = {"igt": 0, "cpt": 1, "cct": 2}
     names = sorted((name for name, weight in weights.items() if weight), key=lambda name: (first.get(name, 3), name))

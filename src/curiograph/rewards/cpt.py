@@ -13,12 +13,10 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import freeze_array
-from curiograph.graph.graph import Graph
-from curiograph.rewards.base import Tracker
+from curiograph.rewards.reward import Tracker
 
 MAX_ALL = 100
 """Number of nodes up to which all pairs of clusters are tried at every merge; beyond, that is often a poor bound."""
-_ROUNDING = 1e-12  # bits
 
 
 class CompressibilityTracker(Tracker):
@@ -31,24 +29,19 @@ class CompressibilityTracker(Tracker):
     """
 
     def values(self) -> Float64:
-        values: Float64 = kernels.compressibility.compute_walk_compressibility(*self._walks(), *self._table(0))
-        return values
+        walks, table = self._pack(extra=0)
+        return np.asarray(kernels.compressibility.compute_walk_compressibility(*walks, *table))
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
-        values: Float64 = kernels.compressibility.compute_candidate_compressibility(
-            *self._walks(), offsets, candidates, *self._table(1)
-        )
-        return values
+        walks, table = self._pack(extra=1)
+        compute = kernels.compressibility.compute_candidate_compressibility
+        return np.asarray(compute(*walks, offsets, candidates, *table))
 
-    def _walks(self) -> tuple[Any, ...]:
-        longest = int(self.lengths.max(initial=1))
-        nodes = np.ascontiguousarray(self.nodes[:, :longest])
-        return self.stack.skeleton.indptr, self.stack.skeleton.indices, nodes, self.lengths
-
-    def _table(self, extra: int) -> tuple[Int64, float]:
-        """Return an entropy table for the largest possible subgraph after `extra` more steps."""
-        longest = int(self.lengths.max(initial=1)) + extra
-        return build_entropy_table(_bound_total_count(self.stack, longest))
+    def _pack(self, extra: int) -> tuple[Any, Any]:
+        """Return the walks for the kernels, and the entropy table of the largest subgraph after `extra` more steps."""
+        longest, rows = int(self.lengths.max(initial=1)), self.stack.skeleton
+        walks = rows.indptr, rows.indices, np.ascontiguousarray(self.nodes[:, :longest]), self.lengths
+        return walks, build_entropy_table(_bound_total_count(self.stack, longest + extra))
 
 
 def compute_step_compressibility(stack: GraphBatch, nodes: Int32, offsets: Int64) -> Float64:
@@ -100,26 +93,7 @@ def _fill_bits(stack: GraphBatch, nodes: Int32, offsets: Int64, least: int, most
     if most <= MAX_ALL:
         kernels.compressibility.compute_growth_compressibility(*walks, *table, bits)
     else:
-        kernels.rate_distortion.compute_growth_compressibility(*walks, *table, bits)
-
-
-def compute_weighted_compressibility(graph: Graph, nodes: Int32, offsets: Int64) -> Float64:
-    """Compute the compressibility of walks on a weighted graph after every step, as `compute_step_compressibility`.
-
-    Self-loops have weight 1. Of the weights of both directions of an edge, the larger one counts.
-
-    >>> triangle = Graph.from_edges([(0, 1, 1.0), (1, 2, 1.0), (2, 0, 0.0)])
-    >>> compute_weighted_compressibility(triangle, np.array([0, 1, 2], np.int32), np.array([0, 3])).round(4)
-    array([0.    , 0.5   , 0.5667])
-    """
-    bits = np.empty(len(nodes))
-    rows = graph.skeleton.indptr, graph.skeleton.indices, freeze_array(graph.skeleton_weights)
-    walks = nodes.copy(), freeze_array(offsets)
-    longest = int(np.diff(offsets).max(initial=0))
-    for fast, least, most in ((False, 1, min(MAX_ALL, longest)), (True, MAX_ALL + 1, longest)):
-        kernels.weighted.compute_growth_compressibility(*rows, *walks, least, most, fast, bits)
-    bits[np.abs(bits) < _ROUNDING] = 0.0
-    return bits
+        kernels.cluster_merging.compute_growth_compressibility(*walks, *table, bits)
 
 
 def _bound_total_count(stack: GraphBatch, length: int) -> int:

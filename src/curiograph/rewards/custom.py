@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import RewardError
+from curiograph.errors import RewardError, quote_value, shorten_text
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value, shorten_text
-from curiograph.rewards.base import Tracker
+from curiograph.rewards.reward import Tracker
 
 Function = Callable[[Graph], float]
 
@@ -50,22 +49,20 @@ class CallableReward:
 
     def value(self, subgraph: Graph) -> float:
         """Call the function; raise `RewardError` with the subgraph's nodes if the result is not a finite number."""
+        more = f" and {len(subgraph) - 5} more" if len(subgraph) > 5 else ""
+        where = f"on the subgraph of {', '.join(map(repr, subgraph.labels[:5]))}{more}"
         try:
             value: Any = self.function(subgraph)
         except Exception as error:
-            raise RewardError(
-                f"reward {self.name!r} raised {type(error).__name__} on the subgraph of {_format_nodes(subgraph)}: "
-                f"{shorten_text(error)}"
-            ) from error
+            problem = f"raised {type(error).__name__} {where}: {shorten_text(error)}"
+            raise RewardError(f"reward {self.name!r} {problem}") from error
         try:
             number = math.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
-            raise RewardError(
-                f"reward {self.name!r} returned {quote_value(value)} on the subgraph of {_format_nodes(subgraph)}; a "
-                "reward must be a finite number."
-            )
+            problem = f"returned {quote_value(value)} {where}; a reward must be a finite number."
+            raise RewardError(f"reward {self.name!r} {problem}")
         return number
 
 
@@ -75,23 +72,15 @@ class _CallableTracker(Tracker):
         self._reward = reward
 
     def values(self) -> Float64:
-        return np.asarray(
-            [self._evaluate(self.nodes[i, :length]) if length else 0.0 for i, length in enumerate(self.lengths)]
-        )
+        walks = [self.nodes[i, :length] for i, length in enumerate(self.lengths)]
+        return np.asarray([self._evaluate(nodes) if len(nodes) else 0.0 for nodes in walks])
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         walks = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        pairs = zip(walks, candidates, strict=True)
-        return np.asarray(
-            [self._evaluate(np.append(self.nodes[i, : self.lengths[i]], v)) for i, v in pairs], np.float64
-        )
+        grown = (np.append(self.nodes[i, : self.lengths[i]], v) for i, v in zip(walks, candidates, strict=True))
+        return np.asarray([self._evaluate(nodes) for nodes in grown], np.float64)
 
     def _evaluate(self, nodes: Int32) -> float:
         graph, position = self.stack.split(int(nodes[0]))
         shift = int(nodes[0]) - position
         return self._reward.value(graph.skeleton.induced(np.sort(nodes) - shift))
-
-
-def _format_nodes(subgraph: Graph) -> str:
-    labels = [repr(label) for label in subgraph.labels[:5]]
-    return ", ".join(labels) + (f" and {len(subgraph) - 5} more" if len(subgraph) > 5 else "")

@@ -1,4 +1,4 @@
-"""igt: information gaps, beta_1 of the clique complex of the visited subgraph, over GF(2)."""
+"""igt: information gaps, beta_1 of the clique complex of the visited subgraph, over GF(2); Betti numbers of a graph."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
+from curiograph.errors import import_optional
 from curiograph.graph.batch import GraphBatch
-from curiograph.rewards.base import Tracker
+from curiograph.graph.graph import Graph, as_graph, require_nodes
+from curiograph.rewards.reward import Tracker
+from curiograph.validation import check_integer
 
 
 class GapTracker(Tracker):
@@ -23,10 +26,12 @@ class GapTracker(Tracker):
     array([1.])
     """
 
+    state = ("_places", "_local", "_lists", "_marks", "_born", "_counts")
+
     def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         super().__init__(stack, nodes, lengths)
         batch, steps = self.nodes.shape
-        self._places = np.full((batch, kernels.csr.get_map_size(steps), 2), -1, np.int32)
+        self._places = np.full((batch, kernels.adjacency.get_map_size(steps), 2), -1, np.int32)
         self._local = np.empty((batch, steps, 2), np.int32)
         self._lists = np.empty((batch, 4 * steps, 2), np.int32)
         self._marks = np.zeros((batch, 2 * steps, 1), np.uint64)
@@ -34,7 +39,7 @@ class GapTracker(Tracker):
         self._counts = np.zeros((batch, 4), np.int64)
         self.closed: list[Int64] = []
         """Gaps closed since the walks last branched, as rows (walk, step opened, step closed)."""
-        self._update()
+        self.update()
 
     def values(self) -> Float64:
         return self._counts[:, kernels.homology.GAPS].astype(np.float64)
@@ -70,18 +75,14 @@ class GapTracker(Tracker):
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         csr = self.stack.skeleton
         state = self._places, self._local, self._lists, self._marks, self._counts
-        values: Float64 = kernels.homology.count_candidate_gaps(
-            csr.indptr, csr.indices, self.nodes, *state, offsets, candidates
-        )
-        return values
+        count = kernels.homology.count_candidate_gaps
+        return np.asarray(count(csr.indptr, csr.indices, self.nodes, *state, offsets, candidates))
 
-    def _gather(self, parents: Int64) -> None:
-        super()._gather(parents)
+    def gather(self, parents: Int64) -> None:
+        super().gather(parents)
         self.closed.clear()  # walk numbers change
-        for name in ("_places", "_local", "_lists", "_marks", "_born", "_counts"):
-            setattr(self, name, getattr(self, name)[parents])
 
-    def _update(self) -> None:
+    def update(self) -> None:
         csr = self.stack.skeleton
         while True:
             state = self._places, self._local, self._lists, self._marks, self._born, self._counts
@@ -119,3 +120,44 @@ class InformationGaps:
 
     def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> GapTracker:
         return GapTracker(stack, nodes, lengths)
+
+
+def betti(graph: Graph, dim: int = 1) -> int:
+    """Compute a Betti number of the clique complex of a graph, over GF(2).
+
+    Dimension 0 counts components, dimension 1 loops that are not filled by triangles. The direction and the weights
+    of edges are ignored.
+
+    Parameters
+    ----------
+    graph : Graph
+        The whole graph is measured.
+    dim : int
+        Dimension; 2 and above are computed by gudhi (`pip install curiograph[topology]`).
+
+    Returns
+    -------
+    int
+        Number of topological gaps of dimension `dim`.
+
+    Examples
+    --------
+    >>> from curiograph.graph.toys import cycle, grid
+    >>> betti(cycle(6)), betti(grid(3, 3)), betti(grid(3, 3), dim=0)
+    (1, 4, 1)
+    """
+    check_integer("dim", dim, 0, "a dimension is a whole number, zero or above")
+    require_nodes(as_graph(graph))
+    if dim >= 2:
+        tree = import_optional("gudhi", "topology", "Betti numbers of dimension 2 and above").SimplexTree()
+        for node in range(graph.num_nodes):
+            tree.insert([node])
+        for edge in np.column_stack(graph.skeleton.get_edges()[:2]).tolist():
+            tree.insert(edge)
+        tree.expansion(dim + 1)
+        tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
+        numbers: list[int] = tree.betti_numbers()
+        return numbers[dim] if dim < len(numbers) else 0
+    nodes = np.arange(graph.num_nodes, dtype=np.int32)[None, :]
+    tracker = GapTracker(GraphBatch.of([graph]), nodes, np.array([graph.num_nodes]))
+    return int(tracker.component_counts()[0]) if dim == 0 else int(tracker.values()[0])

@@ -37,8 +37,7 @@ class Clusterings(Sequence[Any]):
     """
 
     def __init__(self, graph: Graph, merges: Int64) -> None:
-        self._graph = graph
-        self._merges = merges
+        self._graph, self._merges = graph, merges
 
     def __len__(self) -> int:
         return self._graph.num_nodes
@@ -163,15 +162,14 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     require_nodes(as_graph(graph))
     size = graph.num_nodes
     if size > _MAX_NODES:
-        raise GraphError(
-            f"compressibility of {size} nodes at once needs a dense matrix; take a subgraph of at most {_MAX_NODES}."
-        )
+        problem = f"compressibility of {size} nodes at once needs a dense matrix"
+        raise GraphError(f"{problem}; take a subgraph of at most {_MAX_NODES}.")
     if check_choice("pairs", pairs, get_args(Pairs)) == "auto":
         pairs = "all" if size <= MAX_ALL else "fast"
     joint, stationary = compute_joint_distribution(graph, self_loops)
-    upper, merges = _merge(graph, self_loops, joint, stationary, pairs)
+    upper, merges = merge_clusters(graph, self_loops, joint, stationary, pairs)
     lower = np.zeros(size)
-    kernels.rate_distortion.compute_lower_rates(joint, stationary, merges, lower)
+    kernels.cluster_merging.compute_lower_rates(joint, stationary, merges, lower)
     lower[-1] = 0.0
     curve = RateDistortion(np.arange(1, size + 1) / size, upper, lower, Clusterings(graph, merges[: size - 1]), pairs)
     if curve.compressibility < -_ROUNDING:
@@ -183,7 +181,9 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     return curve
 
 
-def _merge(graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, pairs: Pairs) -> tuple[Float64, Int64]:
+def merge_clusters(
+    graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, pairs: Pairs
+) -> tuple[Float64, Int64]:
     """Return rates and merges; those of an unweighted, undirected graph are computed in integer arithmetic."""
     size = graph.num_nodes
     w: NDArray[Any]
@@ -200,7 +200,7 @@ def _merge(graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, 
         p = w.sum(axis=1, dtype=np.int64)
         unit /= max(int(p.sum()), 1)
     rates, merges = np.empty(size, p.dtype), np.empty((size, 2), np.int64)
-    kernels.rate_distortion.compute_curve(pairs == "fast", table, w, transpose, p, rates, merges)
+    kernels.cluster_merging.compute_curve(pairs == "fast", table, w, transpose, p, rates, merges)
     upper: Float64 = rates * unit if table is not None else rates
     upper[-1] = 0.0
     return np.minimum(upper, upper[0]) if pairs == "fast" else upper, merges
@@ -221,30 +221,34 @@ def compute_joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64,
     sinks = out == 0
     matrix[sinks, sinks] = out[sinks] = 1.0
     transition = matrix / out[:, None]
-    stationary = _compute_stationary(transition)
+    stationary = compute_stationary(transition)
     return transition * stationary[:, None], stationary
 
 
-def _compute_stationary(transition: Float64) -> Float64:
-    """Return the limit distribution from a uniform start: closed classes weighted by the mass they absorb."""
-    from scipy.sparse.csgraph import connected_components
+def compute_stationary(transition: Float64) -> Float64:
+    """Return the limit distribution from a uniform start: closed classes weighted by the mass they absorb.
 
-    size = len(transition)
-    count, member = connected_components(transition > 0, directed=True, connection="strong")
+    The systems are solved by sparse elimination, since dense solvers wait for each other's threads on a busy machine.
+    """
+    from scipy.sparse import csr_array, eye_array
+    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse.linalg import spsolve
+
+    matrix = csr_array(transition)
+    size = matrix.shape[0]
+    count, member = connected_components(matrix, directed=True, connection="strong")
     is_left = np.zeros(count, bool)
-    rows, columns = np.nonzero(transition)
+    rows, columns = matrix.nonzero()
     is_left[member[rows[member[rows] != member[columns]]]] = True
     transient = is_left[member]
-    arriving = np.full(size, 1.0 / size)
+    stationary: Float64 = np.full(size, 1.0 / size)
+    balance = (eye_array(size) - matrix).T.tocsc()
     if transient.any():
-        inner = transition[np.ix_(transient, transient)]
-        visits = np.linalg.solve((np.eye(len(inner)) - inner).T, arriving[transient])
-        arriving = np.where(transient, 0.0, arriving + visits @ transition[transient])
-    stationary = np.zeros(size)
-    for closed in np.flatnonzero(~is_left):
-        inside = member == closed
-        block = transition[np.ix_(inside, inside)]
-        system = np.vstack([block.T - np.eye(len(block)), np.ones(len(block))])
-        share = np.linalg.lstsq(system, np.append(np.zeros(len(block)), 1.0), rcond=None)[0]
-        stationary[inside] = np.maximum(share, 0.0) * arriving[inside].sum()
+        visits = spsolve(balance[transient][:, transient], stationary[transient])
+        stationary = np.where(transient, 0.0, stationary + visits @ matrix[transient])
+    for closed in np.flatnonzero(~is_left & (np.bincount(member) > 1)):
+        inside = np.flatnonzero(member == closed)
+        rest, last = inside[:-1], inside[-1:]  # the share of the last node is set to 1, then all are scaled
+        share = np.append(spsolve(balance[rest][:, rest], -balance[rest][:, last].toarray().ravel()), 1.0)
+        stationary[inside] = share / share.sum() * stationary[inside].sum()
     return stationary

@@ -17,10 +17,10 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import curiograph
-from curiograph.service.errors import add_error_handlers
+from curiograph.service.error_responses import add_error_handlers
 from curiograph.service.routes import router
 from curiograph.service.security import PUBLIC_PATHS, SecurityMiddleware
-from curiograph.service.settings import LOOPBACK_HOSTS, ServiceSettings
+from curiograph.service.server_settings import LOOPBACK_HOSTS, ServiceSettings
 from curiograph.service.state import Service
 
 _DESCRIPTION = "Curiosity on graphs: measure how walks grow knowledge, explore with curious agents, rank and recommend."

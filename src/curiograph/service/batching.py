@@ -17,10 +17,10 @@ from curiograph.centrality.history import History
 from curiograph.recommendation.ranker import CandidateSet
 from curiograph.recommendation.recommender import Recommender
 from curiograph.recommendation.selection import Selection
-from curiograph.service.errors import BusyError, TimeLimitError
-from curiograph.service.labels import encode_label, encode_labels
+from curiograph.service.error_responses import BusyError, TimeLimitError
+from curiograph.service.json_labels import encode_label, encode_labels
 from curiograph.service.schemas import encode_number
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.server_settings import ServiceSettings
 
 BATCH_SIZE = 32
 """Maximum number of histories of a batch: larger batches are not faster per history, and take longer."""

@@ -6,20 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from curiograph.agents.base import Agent
+from curiograph.agents.agent import Agent
+from curiograph.agents.agent_names import AGENTS, as_agent
 from curiograph.agents.explore import explore
 from curiograph.agents.pretrained import shipped_agents
-from curiograph.agents.registry import AGENTS, as_agent
 from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.pagerank import pagerank
-from curiograph.errors import UnknownNameError
+from curiograph.errors import UnknownNameError, quote_value
 from curiograph.growth.measure import measure
-from curiograph.messages import quote_value
 from curiograph.parallel import Engine
 from curiograph.recommendation.curious_ranker import CuriousRanker, Part
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward_names import as_reward
 from curiograph.service import schemas
-from curiograph.service.settings import MAX_BEAM, check_count
+from curiograph.service.server_settings import MAX_BEAM, check_count
 from curiograph.service.step_view import view_step
 from curiograph.service.store import OpenGraph
 

@@ -11,9 +11,9 @@ from starlette.datastructures import UploadFile
 from curiograph.recommendation.selection import EVERYTHING, Selection, read_history
 from curiograph.service import computations, schemas
 from curiograph.service.batching import QueuedUser, RecommendQuery
-from curiograph.service.errors import ServiceError
-from curiograph.service.labels import search_labels
-from curiograph.service.settings import MAX_K, check_count
+from curiograph.service.error_responses import ServiceError
+from curiograph.service.json_labels import search_labels
+from curiograph.service.server_settings import MAX_K, check_count
 from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
 from curiograph.service.store import GraphInfo
 

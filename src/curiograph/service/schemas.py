@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from curiograph.service.labels import encode_label
+from curiograph.service.json_labels import encode_label
 from curiograph.service.step_view import DEFAULT_AHEAD
 from curiograph.service.store import GraphInfo
 

@@ -15,9 +15,9 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from curiograph.messages import quote_value
-from curiograph.service.errors import ServiceError, TooLargeError, build_error_response
-from curiograph.service.settings import MAX_BODY, ServiceSettings
+from curiograph.errors import quote_value
+from curiograph.service.error_responses import ServiceError, TooLargeError, build_error_response
+from curiograph.service.server_settings import MAX_BODY, ServiceSettings
 
 PUBLIC_PATHS = ("/healthz", "/readyz")
 """Paths that need no token, for monitoring."""

@@ -16,9 +16,9 @@ from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.batching import Batcher
 from curiograph.service.computations import compute_parts
-from curiograph.service.errors import LOG, TimeLimitError
-from curiograph.service.labels import LabelIndex
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.error_responses import LOG, TimeLimitError
+from curiograph.service.json_labels import LabelIndex
+from curiograph.service.server_settings import ServiceSettings
 from curiograph.service.store import DEFAULT_GRAPH, GraphInfo, GraphStore, OpenGraph, read_upload
 from curiograph.service.warm import warm_kernels
 from curiograph.service.workers import Workers

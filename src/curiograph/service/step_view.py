@@ -9,16 +9,15 @@ import numpy as np
 from scipy.stats import rankdata
 
 from curiograph import kernels
-from curiograph.agents.base import score_candidates
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.agent import score_candidates
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import WalkError
+from curiograph.errors import WalkError, quote_value
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value
 from curiograph.recommendation.rankers import PageRankRanker
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
 
 DEFAULT_AHEAD = 9
 """Default number of nodes that agents plan ahead."""

@@ -14,19 +14,18 @@ from typing import Literal
 
 import joblib
 
-from curiograph.errors import CuriographError, FileFormatError, SettingError
+from curiograph.errors import CuriographError, FileFormatError, SettingError, quote_value, shorten_text
 from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
-from curiograph.graph.io.read import EXTENSIONS, read_graph
+from curiograph.graph.io.formats import EXTENSIONS, read_graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.study import make_study
-from curiograph.messages import quote_value, shorten_text
 from curiograph.recommendation.recommender import Recommender
-from curiograph.service.errors import LOG, InternalError, NotFoundError, TooLargeError
-from curiograph.service.labels import LabelIndex
-from curiograph.service.settings import MAX_EDGES, MAX_NODES, ServiceSettings
+from curiograph.service.error_responses import LOG, InternalError, NotFoundError, TooLargeError
+from curiograph.service.json_labels import LabelIndex
+from curiograph.service.server_settings import MAX_EDGES, MAX_NODES, ServiceSettings
 
 UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension not in (".mat", ".safetensors"))
 """File extensions of uploads: a small .mat can contain a full matrix that needs gigabytes, and kernels trust the arrays

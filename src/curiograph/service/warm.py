@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from curiograph.centrality.pagerank import pagerank
-from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.formats import read_graph
 from curiograph.graph.toys import library
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure

@@ -18,8 +18,8 @@ import joblib
 from pebble import ProcessExpired, ProcessPool
 
 from curiograph.errors import CuriographError
-from curiograph.service.errors import LOG, BusyError, InternalError, TimeLimitError
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.error_responses import LOG, BusyError, InternalError, TimeLimitError
+from curiograph.service.server_settings import ServiceSettings
 from curiograph.service.store import OpenGraph
 from curiograph.validation import resolve_workers
 

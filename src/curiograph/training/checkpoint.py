@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from curiograph.hashing import hash_chunks
+from curiograph.files import hash_chunks
 from curiograph.tensors import open_tensors, write_tensors
 from curiograph.training.learner import State
 

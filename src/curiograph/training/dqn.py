@@ -13,9 +13,9 @@ from curiograph.agents.gnn import NUM_LAYERS, GnnAgent, GnnShape, Subgraphs
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, find_candidates
 from curiograph.graph.graph import Graph
-from curiograph.rewards.base import Reward
+from curiograph.rewards.reward import Reward
 from curiograph.training.learner import Learner, Replay, view_weights
-from curiograph.training.settings import TrainingSettings
+from curiograph.training.training_settings import TrainingSettings
 
 
 class _Messages(torch.autograd.Function):

@@ -22,8 +22,8 @@ from curiograph.agents.pretrained import TrainedAgent
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, begin, list_starts
 from curiograph.graph.graph import Graph
-from curiograph.rewards.base import Reward
-from curiograph.training.settings import TrainingSettings
+from curiograph.rewards.reward import Reward
+from curiograph.training.training_settings import TrainingSettings
 
 State = dict[str, NDArray[Any]]
 """Arrays by name."""

@@ -15,19 +15,16 @@ import numpy as np
 from curiograph.agents.evaluate import evaluate
 from curiograph.agents.layers import Weights, limit_blas_threads
 from curiograph.agents.pretrained import AGENT_FILE, TrainedAgent, load_agent, save_agent
-from curiograph.errors import AgentError, SettingError
+from curiograph.errors import AgentError, SettingError, import_optional, quote_value
 from curiograph.exploration.mdp import as_graphs
-from curiograph.files import open_atomic
+from curiograph.files import hash_chunks, open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import Split
-from curiograph.hashing import hash_chunks
-from curiograph.messages import quote_value
-from curiograph.optional import import_optional
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.progress import Progress, no_progress
-from curiograph.rewards.base import Reward
-from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.training.settings import TrainingSettings, make_settings
+from curiograph.rewards.reward import Reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
+from curiograph.training.training_settings import TrainingSettings, make_settings
 from curiograph.validation import check_seed
 
 CHECKPOINT_FILE = "checkpoint.safetensors"
@@ -104,7 +101,7 @@ def train(
     description = describe_training(graphs, reward, agent, preset, settings, seed, initial)
     name = name or f"{reward.name}-{agent}"
     folder = None if out is None else Path(out)
-    best = None if folder is None else _open_folder(folder, description)
+    best = None if folder is None else open_folder(folder, description)
     if best is not None and best.card["steps"] == settings.train_steps:
         return best
     interval = min(settings.validate_every, max(1, settings.train_steps // 3))
@@ -114,7 +111,10 @@ def train(
             learner.load_weights(initial.network)
         if best is not None and folder is not None and (folder / CHECKPOINT_FILE).is_file():
             learner.restore_state(load_checkpoint(folder / CHECKPOINT_FILE))
-        reports = [] if folder is None else _read_log(folder, learner.step_number)
+        log, reports = None if folder is None else folder / LOG_FILE, []
+        if log is not None and log.is_file():  # reports of later steps will be repeated
+            reports = [json.loads(line) for line in log.read_text().splitlines()]
+            reports = [report for report in reports if report["step"] <= learner.step_number]
         metrics: dict[str, list[float]] = {}
         while learner.step_number < settings.train_steps:
             for key, value in learner.step().items():
@@ -145,7 +145,8 @@ def train(
             reports.append(report | {"best": best.card["validation"]["return"]})
             metrics = {}
             if folder is not None:  # in this order: a run that is killed repeats the steps after its last checkpoint
-                _write_log(folder, reports)
+                with open_atomic(folder / LOG_FILE) as stream:
+                    stream.write("".join(f"{json.dumps(report)}\n" for report in reports).encode())
                 if improved:
                     save_agent(best, folder / AGENT_FILE)
                 save_checkpoint(folder / CHECKPOINT_FILE, learner.get_state())
@@ -206,7 +207,7 @@ def describe_training(
     return description
 
 
-def _open_folder(folder: Path, description: dict[str, Any]) -> TrainedAgent | None:
+def open_folder(folder: Path, description: dict[str, Any]) -> TrainedAgent | None:
     """Create a folder, or return the best agent so far of the training in it; raise if it is another training."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -223,19 +224,6 @@ def _open_folder(folder: Path, description: dict[str, Any]) -> TrainedAgent | No
                 f"{quote_value(new.get(key))}; choose another folder or delete it."
             )
     return found
-
-
-def _read_log(folder: Path, step: int) -> list[dict[str, Any]]:
-    """Return the reports up to a step; later ones will be repeated."""
-    path = folder / LOG_FILE
-    reports = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
-    return [report for report in reports if report["step"] <= step]
-
-
-def _write_log(folder: Path, reports: Sequence[dict[str, Any]]) -> None:
-    """Write one line of JSON per report."""
-    with open_atomic(folder / LOG_FILE) as stream:
-        stream.write("".join(f"{json.dumps(report)}\n" for report in reports).encode())
 
 
 @contextmanager

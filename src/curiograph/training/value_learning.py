@@ -23,9 +23,9 @@ from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.graph import Graph
 from curiograph.kernels.lookahead import HORIZON
-from curiograph.rewards.base import Reward
+from curiograph.rewards.reward import Reward
 from curiograph.training.learner import Learner, Replay, view_weights
-from curiograph.training.settings import TrainingSettings
+from curiograph.training.training_settings import TrainingSettings
 
 _SHORTEST_WALK = 5
 

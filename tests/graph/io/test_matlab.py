@@ -8,7 +8,7 @@ import scipy.io
 import scipy.sparse
 
 from curiograph.errors import FileFormatError
-from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.formats import read_graph
 
 RING = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 
-import networkx
 import numpy as np
 import pytest
 
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.read import read_graph
-from curiograph.graph.io.write import write_graph
+from curiograph.graph.io.formats import read_graph, write_graph
 from support.graph_files import write_file
 
 
@@ -48,7 +46,7 @@ def test_paths_that_cannot_be_read(tmp_path):
 def test_file_above_the_size_limit(tmp_path, name):
     path = write_file(tmp_path, name, b"{")
     os.truncate(path, 2**36)
-    with pytest.raises(FileFormatError, match=r"64\.0 GiB.*256 MiB"):
+    with pytest.raises(FileFormatError, match=r"65,536 MiB.*256 MiB"):
         read_graph(path)
 
 
@@ -58,17 +56,12 @@ def test_file_above_the_size_limit(tmp_path, name):
         ("g.tsv", [("a", "b")], ["a", "b", "alone"], "'alone'"),
         ("g.csv", [], [], "no edges"),
         ("g.tsv", [("a\tx", "b")], None, r"'a\\tx'"),
-        ("g.tsv", [("a\nx", "b")], None, r"'a\\nx'"),
         ("g.tsv", [("#a", "b")], None, "'#a'"),
         ("g.csv", [("", "b")], None, "''"),
-        ("g.csv", [(" a", "b")], None, "' a'"),
-        ("g.csv", [((1, 2), "b")], None, r"\(1, 2\)"),
         ("g.gml", [((1, 2), "b")], None, r"\(1, 2\)"),
-        ("g.gml", [("()", "b")], None, r"'\(\)'"),
         ("g.graphml", [(1, "1")], None, "the same text"),
         ("g.graphml", [("a\0", "b")], None, r"'a\\x00'"),
         ("g.json", [(float("inf"), "b")], None, "JSON"),
-        ("g.json", [(b"a", "b")], None, "JSON"),
         ("g.xyz", [("a", "b")], None, "'.xyz'"),
         ("none/g.tsv", [("a", "b")], None, "none"),
     ],
@@ -77,8 +70,3 @@ def test_graphs_that_cannot_be_written(tmp_path, name, edges, nodes, message):
     with pytest.raises(GraphError, match=message):
         write_graph(Graph.from_edges(edges, nodes=nodes), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_write_graph_of_another_library(tmp_path):
-    with pytest.raises(GraphError, match=r"cg\.Graph\.from_networkx"):
-        write_graph(networkx.path_graph(3), tmp_path / "g.tsv")

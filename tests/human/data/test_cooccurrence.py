@@ -9,11 +9,10 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-import curiograph as cg
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.human.data.cooccurrence import cooccurrence_graph, core
 from curiograph.human.trajectories import Trajectories
@@ -66,17 +65,6 @@ def test_knn_graph_against_reference(log, similarity, neighbors, fewest):
     assert set(graph.labels) == together  # every item that a user visited together with another one
 
 
-@given(LOGS, SIMILARITIES, st.integers(1, 3), st.randoms(use_true_random=False))
-def test_order_of_rows_is_irrelevant_for_knn(log, similarity, neighbors, rng):
-    events = [(user, [item]) for user, walk in log for item in walk]
-    assume(events)
-    first, second = (
-        build_or_none(make_walks(rows), similarity=similarity, neighbors=neighbors, fewest=1)
-        for rows in (events, rng.sample(events, len(events)))
-    )
-    assert first == second
-
-
 def make_log(users=300, items=120, seed=0):
     """Return walks with popular and rare items."""
     rng = np.random.default_rng(seed)
@@ -107,21 +95,6 @@ def test_cosine_against_scikit_learn():
                 assert gap <= max(distances[own, -1], distances[place[other], -1])
 
 
-def test_rare_items_make_popular_items_central():
-    rng = np.random.default_rng(0)
-    popular, medium = [f"popular {i}" for i in range(20)], [f"medium {i}" for i in range(100)]
-    walks = Trajectories.from_walks(
-        [
-            [*rng.choice(popular, 10, replace=False), *rng.choice(medium, 5, replace=False), f"rare {user}"]
-            for user in range(200)
-        ]
-    )
-    graph = cooccurrence_graph(walks)
-    attached = [label for rare in graph.labels if rare.startswith("rare") for label in graph.neighbors(rare)]
-    assert sum(label.startswith("popular") for label in attached) > len(attached) / 2
-    assert all(label.startswith("popular") for label, _ in cg.recommend(graph, [], 10))  # cold start
-
-
 def test_items_with_few_users_are_attached():
     walks = Trajectories.from_walks(
         [["a", "b", "c", "d", "e"]] * 5 + [["rare", "a", "b", "c", "d", "e"], ["x", "y"], ["z"]]
@@ -140,18 +113,6 @@ def test_long_histories_count_with_their_latest_items():
     graph = cooccurrence_graph(Trajectories.from_walks([["a", "b"]] * 5 + [["a", *robot]]))
     assert set(graph.labels) == {"a", "b", *robot[-5000:]}
     assert graph.neighbors("a") == ["b"]
-
-
-@given(st.permutations(["b", "a", 2, 1, "10", (1, 2)]))
-def test_labels_of_any_type(labels):
-    graph = cooccurrence_graph(Trajectories.from_walks([list(labels)] * 2), fewest=1, neighbors=2)
-    assert list(graph.labels) == sorted(labels, key=str)
-
-
-@pytest.mark.parametrize("walks", [[["a"], ["b"]], [["a", "a"]], [[]], []])
-def test_a_log_without_pairs_is_an_error(walks):
-    with pytest.raises(WalkError, match=r"no two of the . items .*--user, --item"):
-        cooccurrence_graph(Trajectories.from_walks(walks), fewest=1)
 
 
 # ---- the most similar pairs of all ----------------------------------------------------------------------------------
@@ -199,17 +160,6 @@ def test_highest_pairs_against_reference(log, similarity, mean_degree, fewest, r
     assert build_or_none(shuffled, keep="highest", **settings) == found
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "pmi"])
-def test_mean_degree(similarity):
-    rng = np.random.default_rng(0)
-    near = [((rng.integers(40) + rng.permutation(12)[:8]) % 40).tolist() for _ in range(200)]
-    g = cooccurrence_graph(Trajectories.from_walks(near), similarity=similarity, mean_degree=6, keep="highest")
-    assert g.degrees.mean() == pytest.approx(6, rel=0.02)
-    assert nx.is_connected(g.to_networkx())
-    assert not g.directed
-    assert g.weights is None
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
@@ -250,9 +200,3 @@ def test_core_against_reference(log, item_users, user_items):
     dense = core(make_walks(log), item_users, user_items)
     assert {(dense.user(number), label) for number, walk in enumerate(dense) for label in walk} == held
     assert set(dense.names) == {item for _, item in held}
-
-
-@pytest.mark.parametrize("settings", [{"item_users": 0}, {"user_items": 1.5}])
-def test_bad_core_settings(settings):
-    with pytest.raises(SettingError, match=next(iter(settings))):
-        core(make_log(), **settings)

@@ -7,15 +7,12 @@ import gzip
 import io
 from datetime import UTC, date, datetime, timedelta
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import FileFormatError, SettingError, WalkError
 from curiograph.human.data.event_columns import parse_duration
-from curiograph.human.data.events import scale_to_seconds
 from curiograph.human.data.log_reader import read_log
 from curiograph.human.trajectories import Trajectories
 
@@ -105,20 +102,6 @@ def test_columns_are_kept_per_user(tmp_path):
     file = write_file(tmp_path, "user,page,group\nann,a,x\nbob,b,x\nann,c,y\n")
     with pytest.raises(FileFormatError, match=r"line 4: .*'group' has the value 'y' for the user 'ann' and 'x'"):
         read_log(file, keep=["group"])
-
-
-def test_doubtful_columns_are_a_warning(tmp_path, recwarn):
-    file = write_file(tmp_path, "Participant,Article,Gelesen,Group\nann,b,2026-01-02,x\nann,a,2026-01-01,x\n")
-    with pytest.warns(UserWarning, match=r"log\.csv.* has no time column .*: Gelesen; .*--time"):
-        assert list_walks(read_log(file, keep=["Group"])) == [("ann", 1, ["b", "a"])]
-    ids = write_file(tmp_path, "id,page,time,name\n1,a,1,ann\n2,b,2,ann\n", "ids.csv")
-    with pytest.warns(UserWarning, match=r"ids\.csv: every user has one event; .*--user"):
-        read_log(ids)
-    recwarn.clear()
-    assert list_walks(read_log(file, time="Gelesen")) == ANN
-    assert read_log(ids, user="name").num_users == 1
-    read_log(write_file(tmp_path, "user,page\nann,a\n"))
-    assert not recwarn.list
 
 
 # ---- times and sessions ---------------------------------------------------------------------------------------------
@@ -219,18 +202,6 @@ def test_durations(given, seconds):
     assert parse_duration("session_gap", given) == seconds
 
 
-@pytest.mark.parametrize("given", ["", "min", "30 fortnights", "-5min", 0, float("nan"), True, None, "1e999d", [30]])
-def test_bad_durations(given):
-    with pytest.raises(SettingError, match="session_gap"):
-        parse_duration("session_gap", given)
-
-
-def test_units_of_epoch_times():
-    now = 1.78e9
-    for unit in (1, 1e3, 1e6, 1e9):
-        assert scale_to_seconds(np.array([now, now + 60]) * unit).tolist() == pytest.approx([now, now + 60], abs=1e-3)
-
-
 # ---- rows that are dropped ------------------------------------------------------------------------------------------
 
 
@@ -300,18 +271,6 @@ def test_files_that_are_rejected(tmp_path, monkeypatch, content, message):
         read_log("-")
 
 
-def test_missing_files(tmp_path):
-    with pytest.raises(FileFormatError, match="no such file"):
-        read_log(tmp_path / "none.csv")
-    with pytest.raises(FileFormatError, match="is a folder"):
-        read_log(tmp_path)
-
-
-def test_stdin(monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"user,item\nann,a\nann,b\n")))
-    assert list_walks(read_log("-")) == ANN
-
-
 # ---- one walk per line ----------------------------------------------------------------------------------------------
 
 
@@ -377,20 +336,3 @@ def test_missing_values_of_a_frame_are_counted(make_frame):
     dates = make_frame({"user": ["a"] * 2, "page": ["x", "y"], "time": [datetime(2026, 5, 31), None]})
     with pytest.warns(UserWarning, match="row 1: bad time"):
         assert Trajectories.from_frame(dates).skipped.reasons == {"bad time": 1}
-
-
-@pytest.mark.filterwarnings("ignore:the frame:UserWarning")
-def test_integers_with_gaps_stay_integers():
-    frame = pd.DataFrame({"user": [1.0, 1.0, float("nan")], "page": [5, 6, 7]})
-    assert list_walks(Trajectories.from_frame(frame)) == [(1, 1, [5, 6])]
-
-
-@pytest.mark.parametrize("given", [[["a", "b"]], "abc", {"user": ["ann"]}, None])
-def test_what_is_not_a_frame_is_refused(given):
-    with pytest.raises(WalkError, match="data frame"):
-        Trajectories.from_frame(given)
-
-
-def test_frames_of_walks_are_read_back(make_frame):
-    walks = Trajectories.from_walks([["a", "b", "a"], ["c"]], users=["ann", "ann"], sessions=["x", "y"])
-    assert list_walks(Trajectories.from_frame(make_frame(dict(walks.columns())))) == list_walks(walks)

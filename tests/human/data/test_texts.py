@@ -28,23 +28,9 @@ def test_layouts(tmp_path, content, pack):
     assert read_texts(path, GRAPH) == {"a": "red apple", "b": "pear, plum", 7: "seven"}
 
 
-def test_encoded_labels_and_later_tabs(tmp_path):
-    path = tmp_path / "texts.tsv"
-    path.write_text("c%20d\tone\ttwo\n")
-    assert read_texts(path, GRAPH) == {"c d": "one\ttwo"}
-
-
 @pytest.mark.parametrize("row", ["x\ty", "b", "b\t "])
 def test_bad_rows_are_dropped_with_a_warning(tmp_path, row):
     path = tmp_path / "texts.tsv"
     path.write_text(f"a\tapple\n{row}\n")
     with pytest.warns(UserWarning, match=f"1 of 2 rows .*line 2: .*'{row[0]}'"):
         assert read_texts(path, GRAPH) == {"a": "apple"}
-
-
-@pytest.mark.parametrize("content", ["x\ty\n", "# nothing\n", "node\ttext\n", "a\0b\tc\n"])
-def test_files_without_texts(tmp_path, content):
-    path = tmp_path / "texts.tsv"
-    path.write_text(content)
-    with pytest.raises(cg.FileFormatError, match=r"texts\.tsv"):
-        read_texts(path, GRAPH)

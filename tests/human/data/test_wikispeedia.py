@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph.errors import FileFormatError, SettingError, UnknownNameError
+from curiograph.errors import SettingError, UnknownNameError
 from curiograph.human.data.datasets import load_dataset
 from curiograph.human.data.wikispeedia import resolve_back_clicks
 
@@ -46,15 +46,6 @@ def test_texts_are_titles_and_categories(wiki):
     assert load_dataset(wiki).texts == {
         "Éire": "Éire Countries", "Heavy_metal": "Heavy_metal", "Oslo": "Oslo", "Rome": "Rome History.Roman Cities"
     }  # fmt: skip
-
-
-def test_one_game_file_is_enough(wiki):
-    assert len(load_dataset(wiki / "paths_unfinished.tsv").walks) == 2
-    (wiki / "paths_finished.tsv").unlink()
-    assert len(load_dataset(wiki).walks) == 2
-    (wiki / "paths_unfinished.tsv").write_text("# no games\n")
-    with pytest.raises(FileFormatError, match="no rows"):
-        load_dataset(wiki)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import curiograph as cg
 from curiograph.human.choices.choice_sets import find_choices
 from curiograph.human.choices.windows import Windows
 from curiograph.human.motives.catalog import MarkovMotive, PageRankMotive
-from curiograph.human.motives.hypotheses import cross_validate
+from curiograph.human.motives.hypotheses import cross_validate, score_folds
 from curiograph.human.trajectories import Trajectories
 from support.people import follow_agent
 
@@ -63,6 +63,9 @@ def test_choices_of_held_out_users_do_not_change_the_fit(markov):
         motive.fit(GRAPH, each.windows.rows(~held_out)).score_candidates(each) for each in (choices, changed)
     )
     assert np.array_equal(before, after)
-    first, second = (cross_validate([motive], each, fold_of)[0][0] for each in (choices, changed))
+    first, second = (
+        cross_validate([motive], each, fold_of, score_folds([motive], each, fold_of))[0][0]
+        for each in (choices, changed)
+    )
     assert first[1] == second[1]
     assert first[0] != second[0]  # fitted to these users

@@ -63,6 +63,6 @@ def test_bad_input():
     similarity = cg.Similarity.from_texts(cg.toys.library())
     with pytest.raises(cg.GraphError, match="other nodes"):
         cg.human.hypotheses(GRAPH, walks, similarity=similarity)
-    with pytest.raises(cg.UnknownNameError, match="'meaning'"):
+    with pytest.raises(cg.errors.UnknownNameError, match="'meaning'"):
         as_motives(["meaning"], [], "igt")
     assert [motive.name for motive in as_motives(["igt"], [], "igt", SIMILARITY)] == ["igt", "similarity"]

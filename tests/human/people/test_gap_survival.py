@@ -62,9 +62,9 @@ def test_people_are_resampled_as_a_whole(growths):
 
 
 def test_bad_input(growths):
-    with pytest.raises(cg.WalkError, match="no gap"):
+    with pytest.raises(cg.errors.WalkError, match="no gap"):
         cg.gap_survival(cg.measure(cg.toys.cycle(5), [[0, 1], [2, 3]]))
     with pytest.raises(cg.SettingError, match="horizon is 99"):
         cg.gap_survival(growths, horizon=99)
-    with pytest.raises(cg.UnknownNameError, match="'condition'"):
+    with pytest.raises(cg.errors.UnknownNameError, match="'condition'"):
         cg.gap_survival(growths, "condition")

@@ -94,15 +94,6 @@ def test_equal_blocks_of_a_person_give_no_narrow_interval() -> None:
     assert np.isnan(resample_blocks(rng.normal(size=20), np.full(10, 2), seed=0)).all()  # too few blocks
 
 
-def test_random_jumpers_on_a_large_graph_get_no_style() -> None:
-    rng = np.random.default_rng(1)
-    graph = cg.generate("ws", nodes=5000, seed=0)
-    walks = [rng.choice(5000, 100, replace=False).tolist() for _ in range(100)]
-    found = find_styles(graph, cg.human.Trajectories.from_walks(walks, graph=graph))
-    assert found.labels.count("unclear") >= 95
-    assert np.sum((found.low > 0) | (found.high < 0)) <= 6
-
-
 def test_returns_do_not_make_a_hunter() -> None:
     graph = cg.generate("ba", nodes=200, seed=0)
     rng = np.random.default_rng(0)
@@ -140,15 +131,6 @@ def test_reliability_by_definition() -> None:
     assert math.isnan(estimate_split_half(np.ones(5), np.arange(5.0)).value)
     opposed = estimate_split_half(trait, -trait + rng.normal(size=400))
     assert -1 <= opposed.low < opposed.value == pytest.approx(-0.7, abs=0.1)
-
-
-def test_people_with_short_walks_are_left_out() -> None:
-    graph = cg.generate("ws", nodes=50, seed=0)
-    rng = np.random.default_rng(0)
-    walks = [rng.permutation(50)[:size].tolist() for size in (30, 20, 9, 25)]
-    found = find_styles(graph, cg.human.Trajectories.from_walks(walks, users=["a", "b", "c", "d"]))
-    assert found.left_out == ["c"]
-    assert found.blocks.tolist() == [3, 2, 2]
 
 
 @pytest.mark.parametrize("family", ["ws", "er"])

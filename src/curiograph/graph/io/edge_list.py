@@ -13,16 +13,14 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import FileFormatError, GraphError
+from curiograph.errors import FileFormatError, GraphError, quote_value, shorten_text
 from curiograph.files import PathLike, check_file, check_text, open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import IntegerLabels, Labels, RangeLabels, TextLabels
-from curiograph.messages import quote_value, shorten_text
 
 DELIMITERS = {".tsv": "\t", ".csv": ",", ".txt": " ", ".edges": " ", ".edgelist": " "}
 """Field delimiter by file extension; a space means any run of whitespace."""
@@ -38,13 +36,8 @@ _BLANKS = " \t\n\r\v\f"
 _BOM = b"\xef\xbb\xbf"
 
 
-class _Edges(NamedTuple):
-    """The content of an edge list; `ends` are numbers of names, which are in order of appearance."""
-
-    ends: Int64
-    weights: Float64 | None
-    names: list[str]
-    has_header: bool
+Edges = tuple[Int64, Float64 | None, list[str], bool]
+"""Pairs of numbers of names, the weights, the names in order of appearance, and whether there is a header."""
 
 
 def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
@@ -59,7 +52,7 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
     try:
         with open(path, "rb") as stream:
             check_text(path, stream.read(8))
-        ends, weights, names, has_header = _read_plain(path, delimiter) or _read_lines(path, delimiter)
+        ends, weights, names, has_header = read_plain(path, delimiter) or read_lines(path, delimiter)
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
     if len(ends) == 0:
@@ -86,7 +79,7 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
         raise FileFormatError(f"{path}: {error}") from None
 
 
-def _read_plain(path: Path, delimiter: str) -> _Edges | None:
+def read_plain(path: Path, delimiter: str) -> Edges | None:
     """Read a plain file by pyarrow; return None if anything is unusual."""
     import pandas as pd
     import pyarrow as pa
@@ -102,14 +95,13 @@ def _read_plain(path: Path, delimiter: str) -> _Edges | None:
             skipped, has_header = skipped + 1, has_header or is_header
     if delimiter == " " and "\t" in line:
         delimiter = "\t"
+    types = {"f0": pa.string(), "f1": pa.string(), "f2": pa.float64()}
     try:
         table = arrow_csv.read_csv(
             path,
             arrow_csv.ReadOptions(skip_rows=skipped, autogenerate_column_names=True),  # f0, f1, ...
             arrow_csv.ParseOptions(delimiter=delimiter, quote_char=False),
-            arrow_csv.ConvertOptions(
-                column_types={"f0": pa.string(), "f1": pa.string(), "f2": pa.float64()}, null_values=[]
-            ),
+            arrow_csv.ConvertOptions(column_types=types, null_values=[]),
         )
     except pa.ArrowInvalid:
         return None
@@ -125,30 +117,29 @@ def _read_plain(path: Path, delimiter: str) -> _Edges | None:
     text = "\n".join(names)
     if "\0" in text or (delimiter == "," and '"' in text):
         return None
-    return _Edges(codes.reshape(-1, 2), weights, names, has_header)
+    return codes.reshape(-1, 2), weights, names, has_header
 
 
-def _read_lines(path: Path, delimiter: str) -> _Edges:
+def read_lines(path: Path, delimiter: str) -> Edges:
     """Read a file line by line; raise FileFormatError that describes the first bad line."""
     positions: dict[str, int] = {}
     ends: list[int] = []
     weights: list[float] = []
     first, has_header = True, False
-    for number, fields in _split_lines(path, delimiter):
+    for number, fields in split_lines(path, delimiter):
         if first and _is_header(fields):
             first, has_header = False, True
             continue
-        fault = _find_fault(fields, delimiter, bool(weights) if ends else None)
-        if fault:
+        if fault := find_fault(fields, delimiter, bool(weights) if ends else None):
             raise FileFormatError(f"{path}, line {number}: {fault}.")
         weights += [float(field) for field in fields[2:]]
         ends += [positions.setdefault(name, len(positions)) for name in fields[:2]]
         first = False
     both = np.asarray(ends, np.int64).reshape(-1, 2)
-    return _Edges(both, np.asarray(weights) if weights else None, list(positions), has_header)
+    return both, np.asarray(weights) if weights else None, list(positions), has_header
 
 
-def _split_lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def split_lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of every line that is neither blank nor a comment."""
 
     def decode(number: int, line: bytes) -> str:
@@ -187,7 +178,7 @@ def _is_header(fields: list[str]) -> bool:
     return len(fields) in (2, 3) and bool(_HEADER.fullmatch(" ".join(fields[:2]).lower()))
 
 
-def _find_fault(fields: list[str], delimiter: str, weighted: bool | None) -> str:
+def find_fault(fields: list[str], delimiter: str, weighted: bool | None) -> str:
     """Describe what is wrong with a line, empty if nothing is; `weighted`: whether earlier lines have a weight."""
     if len(fields) not in (2, 3):
         return (
@@ -220,10 +211,8 @@ def write_edge_list(graph: Graph, path: PathLike) -> None:
         forbidden = {"\t": "\t", " ": " \t", ",": ""}[delimiter]
         is_plain = isinstance(label, str | int) and name == name.strip(_BLANKS) and name.isprintable()
         if not name or not is_plain or name.startswith("#") or any(character in forbidden for character in name):
-            raise GraphError(
-                f"the label {quote_value(label)} would not be read back from this edge list; save the graph as "
-                ".safetensors or .json."
-            )
+            fault = f"the label {quote_value(label)} would not be read back from this edge list"
+            raise GraphError(f"{fault}; save the graph as .safetensors or .json.")
         quoted = delimiter == "," and ("," in name or '"' in name)
         names.append('"' + name.replace('"', '""') + '"' if quoted else name)
     if len(set(names)) < len(names):

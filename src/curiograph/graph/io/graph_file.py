@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.errors import FileFormatError, GraphError
-from curiograph.files import PathLike, as_path, check_file, wrap_parse_errors
+from curiograph.errors import FileFormatError, GraphError, quote_value
+from curiograph.files import PathLike, check_file, wrap_parse_errors
 from curiograph.graph.graph import Cleaning, Graph
 from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, RangeLabels, TextLabels
-from curiograph.messages import quote_value
 from curiograph.tensors import map_tensors, write_tensors
 
 FORMAT = "curiograph graph 2"
@@ -39,15 +38,13 @@ def write_graph_file(graph: Graph, path: PathLike) -> None:
     ...     read_graph_file(Path(folder) / "g.safetensors").labels
     ['a', 'b']
     """
-    if as_path(path).suffix.lower() != ".safetensors":
-        raise GraphError(f"cannot save to {path}: the name must end in .safetensors.")
     arrays: dict[str, Any] = {"indptr": graph.indptr, "indices": graph.indices}
     arrays |= {"weights": graph.weights, "loops": graph.loops}
     if graph.directed:
         arrays |= {"skeleton_indptr": graph.skeleton.indptr, "skeleton_indices": graph.skeleton.indices}
     texts, names = "", graph.names
     if isinstance(names, ListLabels):
-        names, texts = _pack_labels(names.labels)
+        names, texts = pack_labels(names.labels)
     if isinstance(names, IntegerLabels):
         arrays["values"] = names.values
     elif isinstance(names, TextLabels):
@@ -71,39 +68,26 @@ def read_graph_file(path: Path, directed: bool | None = None) -> Graph:
     metadata, arrays = map_tensors(path, "graph", "write it again with write_graph")
     with wrap_parse_errors(path, "graph"):
         facts = json.loads(metadata.get("graph", "{}"))
-        return _build_graph(path, facts, arrays)
+        if facts.get("format") != FORMAT:
+            found = quote_value(facts.get("format"))
+            raise FileFormatError(f"{path}: has the format {found}, and this curiograph reads {FORMAT!r}.")
+        if facts["checksum"] != _compute_checksum(arrays) or not is_sound(arrays):
+            raise FileFormatError(f"{path}: is damaged: its checksum does not match; write it again with write_graph.")
+        names: Labels = RangeLabels(len(arrays["indptr"]) - 1)
+        if facts["labels"]:
+            names = ListLabels(ast.literal_eval(facts["labels"]))
+        elif "values" in arrays:
+            names = IntegerLabels(arrays["values"])
+        elif "blob" in arrays:
+            names = TextLabels(arrays["blob"], arrays["offsets"], arrays["order"])
+        settings: dict[str, Any] = {"directed": facts["directed"], "names": names, "loops": arrays.get("loops")}
+        if facts["directed"]:
+            settings["skeleton"] = Graph(arrays["skeleton_indptr"], arrays["skeleton_indices"], names=names)
+        cleaning = Cleaning(*facts["cleaning"])
+        return Graph(arrays["indptr"], arrays["indices"], arrays.get("weights"), cleaning=cleaning, **settings)
 
 
-def _build_graph(path: Path, facts: dict[str, Any], arrays: Arrays) -> Graph:
-    """Check format and checksum; build the graph."""
-    if facts.get("format") != FORMAT:
-        found = quote_value(facts.get("format"))
-        raise FileFormatError(f"{path}: has the format {found}, and this curiograph reads {FORMAT!r}.")
-    if facts["checksum"] != _compute_checksum(arrays) or not _is_sound(arrays):
-        raise FileFormatError(f"{path}: is damaged: its checksum does not match; write it again with write_graph.")
-    names: Labels = RangeLabels(len(arrays["indptr"]) - 1)
-    if facts["labels"]:
-        names = ListLabels(ast.literal_eval(facts["labels"]))
-    elif "values" in arrays:
-        names = IntegerLabels(arrays["values"])
-    elif "blob" in arrays:
-        names = TextLabels(arrays["blob"], arrays["offsets"], arrays["order"])
-    skeleton = None
-    if facts["directed"]:
-        skeleton = Graph(arrays["skeleton_indptr"], arrays["skeleton_indices"], names=names)
-    return Graph(
-        arrays["indptr"],
-        arrays["indices"],
-        arrays.get("weights"),
-        directed=facts["directed"],
-        names=names,
-        cleaning=Cleaning(*facts["cleaning"]),
-        skeleton=skeleton,
-        loops=arrays.get("loops"),
-    )
-
-
-def _pack_labels(labels: list[Any]) -> tuple[Labels, str]:
+def pack_labels(labels: list[Any]) -> tuple[Labels, str]:
     """Return labels as arrays if they are all integers or all text; others also as a text that Python can evaluate."""
     kinds = set(map(type, labels))
     if kinds == {int} and all(-(2**63) <= label < 2**63 for label in labels):
@@ -127,7 +111,7 @@ def _compute_checksum(arrays: Arrays) -> int:
     return checksum
 
 
-def _is_sound(arrays: Arrays) -> bool:
+def is_sound(arrays: Arrays) -> bool:
     """Return whether all indices are of nodes: kernels would read elsewhere, in an upload with a forged checksum."""
     size = len(arrays["indptr"]) - 1
     for prefix in ("", "skeleton_") if "skeleton_indptr" in arrays else ("",):

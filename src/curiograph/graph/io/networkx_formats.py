@@ -6,20 +6,21 @@ import io
 from pathlib import Path
 from typing import Any
 
+import lazy_loader
+
 from curiograph.errors import GraphError
 from curiograph.files import PathLike, open_atomic, read_bytes, read_text, wrap_parse_errors
 from curiograph.graph.graph import Graph
 
+nx = lazy_loader.load("networkx")
+
 
 def read_graphml(path: Path, directed: bool | None = None) -> Graph:
     """Read a GraphML file; node ids become text labels, the edge attribute `weight` is kept."""
-    import networkx
-
     data = read_bytes(path)
     with wrap_parse_errors(path, "GraphML"):
-        graph = networkx.read_graphml(io.BytesIO(data), node_type=str)
-        default = graph.graph.get("edge_default", {}).get("weight")
-        return _convert(graph, default)
+        graph = nx.read_graphml(io.BytesIO(data), node_type=str)
+        return _convert(graph, graph.graph.get("edge_default", {}).get("weight"))
 
 
 def read_gexf(path: Path, directed: bool | None = None) -> Graph:
@@ -27,32 +28,26 @@ def read_gexf(path: Path, directed: bool | None = None) -> Graph:
 
     The weights of edges are kept; an edge without one has the weight 1 if others have weights.
     """
-    import networkx
-
     data = read_bytes(path)
     with wrap_parse_errors(path, "GEXF"):
-        graph = networkx.read_gexf(io.BytesIO(data))
+        graph = nx.read_gexf(io.BytesIO(data))
         weighted = any(weight is not None for _, _, weight in graph.edges(data="weight"))
         return _convert(_name_nodes(graph), 1.0 if weighted else None)
 
 
 def read_gml(path: Path, directed: bool | None = None) -> Graph:
     """Read a GML file; the label of a node is its `label`, or its `id` if it has no `label`."""
-    import networkx
-
     text = read_text(path)
     with wrap_parse_errors(path, "GML"):
-        return _convert(_name_nodes(networkx.parse_gml(text.splitlines(), label="id")))
+        return _convert(_name_nodes(nx.parse_gml(text.splitlines(), label="id")))
 
 
 def _name_nodes(graph: Any) -> Any:
-    import networkx
-
     names = {node: node if label is None else label for node, label in graph.nodes(data="label")}
     if None in names or len(set(names.values())) < len(names):
         twice = [name for name in names.values() if list(names.values()).count(name) > 1]
         raise GraphError(f"two nodes have the same label {twice[0]!r}" if twice else "a node has no id")
-    return networkx.relabel_nodes(graph, names)
+    return nx.relabel_nodes(graph, names)
 
 
 def _convert(graph: Any, default_weight: float | None = None) -> Graph:
@@ -64,31 +59,25 @@ def _convert(graph: Any, default_weight: float | None = None) -> Graph:
 
 def write_graphml(graph: Graph, path: PathLike) -> None:
     """Write a GraphML file; integer labels become text."""
-    import networkx
-
     converted = _prepare(graph, "GraphML")
     with open_atomic(path) as stream:
-        networkx.write_graphml_xml(converted, stream)
+        nx.write_graphml_xml(converted, stream)
 
 
 def write_gml(graph: Graph, path: PathLike) -> None:
     """Write a GML file; integer labels become text."""
-    import networkx
-
     converted = _prepare(graph, "GML")
     with open_atomic(path) as stream:
-        networkx.write_gml(converted, stream)
+        nx.write_gml(converted, stream)
 
 
 def _prepare(graph: Graph, kind: str) -> Any:
     """Return the graph with text labels; raise GraphError for labels that would not be read back as the same text."""
-    import networkx
-
     for label in graph.names:
         is_printable = isinstance(label, str | int) and str(label).isprintable() and label not in ("()", "[]")
         if not is_printable or isinstance(label, bool):
             raise GraphError(f"the label {label!r} cannot be stored as {kind}; save the graph as .safetensors.")
-    converted = networkx.relabel_nodes(graph.to_networkx(), {label: str(label) for label in graph.names})
+    converted = nx.relabel_nodes(graph.to_networkx(), {label: str(label) for label in graph.names})
     if len(converted) < graph.num_nodes:
         raise GraphError(f"two labels are the same text in {kind}; save the graph as .safetensors.")
     return converted

@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from curiograph.errors import FileFormatError, GraphError
+from curiograph.errors import FileFormatError, GraphError, quote_value, shorten_text
 from curiograph.files import PathLike, open_atomic, read_text, wrap_parse_errors
 from curiograph.graph.edges import check_labels
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value, shorten_text
 
 
 def read_node_link(path: Path, directed: bool | None = None) -> Graph:

@@ -22,7 +22,7 @@ from curiograph.human.choices.choice_ranks import ChoiceRanks, find_chosen
 from curiograph.human.choices.windows import Windows
 from curiograph.human.trajectories import Trajectories, as_trajectories
 from curiograph.recommendation.ranker import find_candidates
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_integer
 
 DEFAULT_MEMORY = 50

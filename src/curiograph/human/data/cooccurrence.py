@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.incidence import build_incidence, multiply_blocks
 from curiograph.validation import check_choice, check_integer, is_number
@@ -90,21 +89,18 @@ def cooccurrence_graph(
     check_choice("similarity", similarity, get_args(ItemSimilarity))
     check_choice("keep", keep, get_args(Keep))
     check_integer("fewest", fewest, 1, "give the minimum number of users of an item, 1 or more")
-    wrong, value, right = (
-        ("mean_degree", mean_degree, "neighbors") if keep == "knn" else ("neighbors", neighbors, "mean_degree")
-    )
-    if value is not None:
-        raise SettingError(f"{wrong} is {quote_value(value)}, which is not for keep={keep!r}; give {right} instead.")
     if keep == "knn":
+        if mean_degree is not None:
+            raise SettingError(f"mean_degree is {quote_value(mean_degree)}, which is for keep='highest'.")
         neighbors = DEFAULT_NEIGHBORS if neighbors is None else neighbors
         check_integer("neighbors", neighbors, 1, "give the number of nearest items, from 1 to 1,000", most=1000)
-        return _link_nearest(walks, similarity, neighbors, fewest, progress)
+        return link_nearest(walks, similarity, neighbors, fewest, progress)
+    if neighbors is not None:
+        raise SettingError(f"neighbors is {quote_value(neighbors)}, which is for keep='knn'.")
     mean_degree = DEFAULT_MEAN_DEGREE if mean_degree is None else mean_degree
     if not is_number(mean_degree) or not 0 < mean_degree < np.inf:
-        raise SettingError(
-            f"mean_degree is {quote_value(mean_degree)}; give the wanted mean number of neighbors, above 0."
-        )
-    return _link_highest(walks, similarity, mean_degree, fewest)
+        raise SettingError(f"mean_degree is {quote_value(mean_degree)}; give the mean number of neighbors, above 0.")
+    return link_highest(walks, similarity, mean_degree, fewest)
 
 
 def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Trajectories:
@@ -156,7 +152,7 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
 # ---- the nearest items of each item ---------------------------------------------------------------------------------
 
 
-def _link_nearest(
+def link_nearest(
     walks: Trajectories, similarity: ItemSimilarity, neighbors: int, fewest: int, progress: Progress
 ) -> Graph:
     """Build the symmetric k-nearest-neighbor graph of a whole catalog."""
@@ -168,7 +164,7 @@ def _link_nearest(
     by_label = sorted(range(size), key=lambda place: (str(names[place]), type(names[place]).__name__))
     numbers = np.full(len(walks.names), -1, np.int64)
     numbers[visited[by_label]] = np.arange(size)
-    users, items = _list_latest_items(walks, numbers, size)
+    users, items = list_latest_items(walks, numbers, size)
     by_user = scipy.sparse.csr_array((np.ones(len(users), bool), (users, items)), (users.max(initial=-1) + 1, size))
     by_item = by_user.T.tocsr()
     num_users = np.diff(by_item.indptr)
@@ -210,7 +206,7 @@ def _link_nearest(
     return Graph.from_arrays(np.searchsorted(linked, source), np.searchsorted(linked, target), names=labels)
 
 
-def _list_latest_items(walks: Trajectories, numbers: Int64, size: int) -> tuple[Int64, Int64]:
+def list_latest_items(walks: Trajectories, numbers: Int64, size: int) -> tuple[Int64, Int64]:
     """Return pairs of users and items; of a user with many items, those visited last."""
     by_user = np.argsort(walks.users, kind="stable")
     lengths = walks.lengths[by_user]
@@ -227,7 +223,7 @@ def _list_latest_items(walks: Trajectories, numbers: Int64, size: int) -> tuple[
 # ---- the most similar pairs of all ----------------------------------------------------------------------------------
 
 
-def _link_highest(walks: Trajectories, similarity: ItemSimilarity, mean_degree: float, fewest: int) -> Graph:
+def link_highest(walks: Trajectories, similarity: ItemSimilarity, mean_degree: float, fewest: int) -> Graph:
     """Build the graph of the most similar pairs, reduced to its largest component."""
     import scipy.sparse
     from scipy.sparse.csgraph import connected_components
@@ -235,7 +231,7 @@ def _link_highest(walks: Trajectories, similarity: ItemSimilarity, mean_degree: 
     visits = build_incidence(walks, walks.users)
     items = np.flatnonzero(visits.sum(axis=0) >= fewest)
     num_pairs = round(mean_degree * len(items) / 2)
-    keys = _find_highest_pairs(visits[:, items], similarity, num_pairs)
+    keys = find_highest_pairs(visits[:, items], similarity, num_pairs)
     if len(keys) < max(num_pairs, 1):
         raise SettingError(
             f"mean_degree is {mean_degree}, but the {len(items)} items that {fewest} users or more visited make only "
@@ -258,7 +254,7 @@ def _link_highest(walks: Trajectories, similarity: ItemSimilarity, mean_degree: 
     return Graph.from_arrays(position[source[taken]], position[target[taken]], names=names)
 
 
-def _find_highest_pairs(visits: Any, similarity: ItemSimilarity, count: int) -> Int64:
+def find_highest_pairs(visits: Any, similarity: ItemSimilarity, count: int) -> Int64:
     """Return keys (row * size + column) of the most similar pairs of columns, best first, ties by position.
 
     The order is that of one division of integers, so that equal similarities are equal to the last bit.

@@ -8,19 +8,19 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curiograph.errors import FileFormatError, GraphError, SettingError, UnknownNameError
+from curiograph.errors import FileFormatError, GraphError, SettingError, UnknownNameError, quote_value, shorten_text
 from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph
-from curiograph.human.data import books, movielens, wikispeedia
 from curiograph.human.data.log_reader import read_log
-from curiograph.human.data.wikispeedia import BackClicks
+from curiograph.human.data.ratings import BOOKS_FILES, MOVIELENS_FILES, find_ratings, read_books, read_movielens
+from curiograph.human.data.wikispeedia import GAME_FILES, BackClicks, find_wikispeedia, read_wikispeedia
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value, shorten_text
 from curiograph.progress import Progress, no_progress
-from curiograph.skipped import Skipped
+from curiograph.results import Skipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,31 +55,23 @@ class DatasetKind(NamedTuple):
 
 
 KINDS = {
-    "wikispeedia": DatasetKind("wikispeedia", wikispeedia.find_wikispeedia, tuple(wikispeedia.GAME_FILES)),
-    "movielens": DatasetKind("movielens", movielens.find_movielens, tuple(movielens.LAYOUTS)),
-    "books": DatasetKind("amazon-books", books.find_books, books.FILES),
+    "wikispeedia": DatasetKind("wikispeedia", find_wikispeedia, tuple(GAME_FILES)),
+    "movielens": DatasetKind("movielens", partial(find_ratings, files=MOVIELENS_FILES), tuple(MOVIELENS_FILES)),
+    "books": DatasetKind("amazon-books", partial(find_ratings, files=BOOKS_FILES), BOOKS_FILES),
 }
 """Kinds of datasets by name."""
 
 
-@dataclass(frozen=True)
-class DatasetSource:
-    """A dataset that can be downloaded."""
+class DatasetSource(NamedTuple):
+    """A dataset that can be downloaded: its kind in `KINDS`, and its folder in a folder of datasets."""
 
     name: str
-    """Name of the dataset."""
     kind: str
-    """Name of its kind in `KINDS`."""
     folder: str
-    """Path of its folder in a folder of datasets."""
     url: str
-    """Address of the archive or file."""
     license: str
-    """Publisher and terms of use."""
     citation: str
-    """Publications to cite."""
     megabytes: int
-    """Approximate size of the download."""
 
 
 _MOVIELENS = {"latest-small": 1, "100k": 5, "1m": 6, "25m": 262, "32m": 239}
@@ -183,10 +175,10 @@ def load_dataset(
     if kind and given is not None:
         raise SettingError(f"{given} is {quote_value(table[given])}, but {kind} has columns of its own; leave it out.")
     if kind == "wikispeedia":
-        walks, graph, texts = wikispeedia.read_wikispeedia(found, back_clicks)
+        walks, graph, texts = read_wikispeedia(found, back_clicks)
         return Dataset(walks, graph, kind, texts)
     if kind:
-        return Dataset({"movielens": movielens.read_movielens, "books": books.read_books}[kind](found), name=kind)
+        return Dataset(read_movielens(found) if kind == "movielens" else read_books(found), name=kind)
     return Dataset(read_log(found, **table), name=found.name)
 
 

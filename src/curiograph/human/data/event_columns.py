@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from curiograph.errors import FileFormatError, SettingError
-from curiograph.messages import quote_value, shorten_text
+from curiograph.errors import FileFormatError, SettingError, quote_value, shorten_text
 from curiograph.validation import is_number
 
 _PEOPLE = ("user", "participant", "subject", "person", "reader", "player", "visitor", "respondent")

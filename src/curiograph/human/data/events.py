@@ -12,12 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import FileFormatError, WalkError
+from curiograph.errors import FileFormatError, WalkError, quote_value
 from curiograph.graph.labels import ListLabels
 from curiograph.human.data.event_columns import EventColumns
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
-from curiograph.skipped import MAX_SHOWN, Problem, Skipped
+from curiograph.results import MAX_SHOWN, Problem, Skipped
 
 _MISSING = frozenset(["", "NaN", "nan", "<NA>", "null"])  # numpy, pandas and JSON write them for a missing label
 _NO_LABEL, _NOT_UTF8 = -1, -2  # in place of the number of a label
@@ -68,11 +67,11 @@ def arrange_events(
     for name, place in columns.keep.items():
         numbers, values = _renumber(*_number_labels(table.iloc[:, place]), rows)
         known = pd.DataFrame({"user": users, "value": [values[number] for number in numbers]}, rows).dropna()
-        user_columns[name] = _list_by_user(name, known.drop_duplicates(), user_names, locate)
+        user_columns[name] = list_by_user(name, known.drop_duplicates(), user_names, locate)
     sessions, session_names = _renumber(*labels["session"], rows) if "session" in labels else (np.zeros_like(users), [])
     times, is_source = times[rows], np.zeros(len(rows), bool)
     if "source" in labels:  # the source of a click is a visit too, right before that of the target
-        items, item_names, event, is_source = _insert_sources(labels["item"], labels["source"], rows)
+        items, item_names, event, is_source = insert_sources(labels["item"], labels["source"], rows)
         users, sessions, times = users[event], sessions[event], times[event]
     else:
         items, item_names = _renumber(*labels["item"], rows)
@@ -82,7 +81,7 @@ def arrange_events(
         seconds = (times if is_date else scale_to_seconds(times))[order]
         starts = (np.diff(users[order], prepend=-1) != 0) | (np.diff(seconds, prepend=0) > columns.session_gap)
     else:
-        order, starts = _sort_sessions(users, sessions, times)
+        order, starts = sort_sessions(users, sessions, times)
     # a source that continues from the visit before is that visit
     kept = starts | (np.diff(items[order], prepend=-1) != 0) | ~is_source[order]
     order, starts = order[kept], starts[kept]
@@ -144,7 +143,7 @@ def _renumber(numbers: Int64, labels: list[Hashable], rows: Int64) -> tuple[Int6
     return np.asarray(found, np.int64), [labels[number] if number >= 0 else None for number in used.tolist()]
 
 
-def _insert_sources(
+def insert_sources(
     items: tuple[Int64, list[Hashable]], sources: tuple[Int64, list[Hashable]], rows: Int64
 ) -> tuple[Int64, list[Hashable], Int64, NDArray[np.bool_]]:
     """Return the numbers of sources and items in turns, their labels, their events, and which are sources."""
@@ -156,7 +155,7 @@ def _insert_sources(
     return *_renumber(both, list(numbers), np.flatnonzero(given)), event[given], is_source[given]
 
 
-def _sort_sessions(users: Int64, sessions: Int64, times: Float64) -> tuple[Int64, NDArray[np.bool_]]:
+def sort_sessions(users: Int64, sessions: Int64, times: Float64) -> tuple[Int64, NDArray[np.bool_]]:
     """Return the order of events by user, session and time, and which of them are the first of a session.
 
     The sessions of a user are ordered by their first event.
@@ -170,9 +169,7 @@ def _sort_sessions(users: Int64, sessions: Int64, times: Float64) -> tuple[Int64
     return order, np.diff(group[order], prepend=-1) != 0
 
 
-def _list_by_user(
-    name: str, known: pd.DataFrame, user_names: list[Hashable], locate: Callable[[int], str]
-) -> list[Any]:
+def list_by_user(name: str, known: pd.DataFrame, user_names: list[Hashable], locate: Callable[[int], str]) -> list[Any]:
     """Return the value of every user, None without one; texts become numbers if all of them are.
 
     `known` has the distinct pairs of user and value, by row. Raise FileFormatError if a user has several values.

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from curiograph.errors import FileFormatError, SettingError
+from curiograph.errors import FileFormatError, SettingError, quote_value, shorten_text
 from curiograph.files import PathLike
 from curiograph.human.data.event_columns import EXPECTED, EventColumns, find_columns, guess
 from curiograph.human.data.events import arrange_events, parse_times
 from curiograph.human.data.text_source import TextSource
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value, shorten_text
-from curiograph.skipped import MAX_SHOWN, Problem
+from curiograph.results import MAX_SHOWN, Problem
 
 _TOO_LONG = re.compile(r"expected (\d+) fields, saw (\d+)")  # in a warning of pandas
 
@@ -83,23 +82,15 @@ def read_log(
     if any(chosen.values()) or keep or sum(bool(guess(role, titles)) for role in ("user", "item", "time")) > 1:
         where = f"{source.name}, line {line}: the header {quote_value(head)}"
         columns = find_columns(titles, chosen, keep, session_gap, where)
-        return read_events(source, columns, len(titles), separator, line, is_quoted=is_quoted)
+        return read_events(source, columns, len(titles), separator, line, is_quoted)
     if session_gap is not None:
-        raise SettingError(
-            f"{source.name} is not a table of events, so that session_gap = {quote_value(session_gap)} has no meaning; "
-            "leave it out, or give a table with a header."
-        )
+        given = f"session_gap is {quote_value(session_gap)}, but {source.name} is not a table of events"
+        raise SettingError(f"{given}; leave it out, or give a table with a header.")
     return _read_walks(source)
 
 
 def read_events(
-    source: TextSource,
-    columns: EventColumns,
-    width: int,
-    separator: str = ",",
-    start: int = 0,
-    *,
-    is_quoted: bool = True,
+    source: TextSource, columns: EventColumns, width: int, separator: str = ",", start: int = 0, is_quoted: bool = True
 ) -> Trajectories:
     """Return the walks of the table of `width` columns below the first `start` lines."""
     quoting: Any = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
@@ -110,20 +101,10 @@ def read_events(
         with source.open() as stream, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             table = pd.read_csv(
-                stream,
-                sep=separator,
-                header=None,
-                names=names,
-                index_col=False,
-                dtype=types,
-                skiprows=start,
-                skipinitialspace=True,
-                na_filter=False,
-                quoting=quoting,
-                on_bad_lines="warn",
-                encoding_errors="replace",
-                float_precision="round_trip",
-            )
+                stream, sep=separator, header=None, names=names, index_col=False, dtype=types, skiprows=start,
+                skipinitialspace=True, na_filter=False, quoting=quoting, on_bad_lines="warn",
+                encoding_errors="replace", float_precision="round_trip",
+            )  # fmt: skip
     except pd.errors.EmptyDataError:
         table = pd.DataFrame(columns=names, dtype=str)
     except pd.errors.ParserError as error:

@@ -6,13 +6,13 @@ import csv
 from collections.abc import Hashable
 from urllib.parse import unquote
 
+from curiograph.errors import quote_value
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.human.data.events import warn_skipped
 from curiograph.human.data.text_source import TextSource
-from curiograph.messages import quote_value
-from curiograph.skipped import Problem, Skipped
+from curiograph.results import Problem, Skipped
 
 _NODE_TITLES = ("node", "label", "item", "page", "article", "title", "name", "id")
 
@@ -20,26 +20,10 @@ _NODE_TITLES = ("node", "label", "item", "page", "article", "title", "name", "id
 def read_texts(path: PathLike, graph: Graph) -> dict[Hashable, str]:
     """Read texts about the nodes of a graph from a file with a node and its text in each line, plain or gzipped.
 
-    Node and text are separated by the first tab or, in a file whose first row has no tab, by a comma; fields between
-    commas may be in double quotes. Texts of a node in several lines are joined. A percent-encoded label is decoded if
-    the graph has no such node. Lines that start with `#` are comments, and a first row that names its columns (node,
-    label, item, page, article, title, name or id, and a second name) is a header. Rows without a text and rows of
-    unknown nodes are dropped; if they are more than 5 %, there is a warning.
+    Node and text are separated by the first tab or, in a file whose first row has no tab, by a comma. Texts of a node
+    in several lines are joined. Lines that start with `#` and a header are skipped. Rows without a text and rows of
+    unknown nodes are dropped; if they are more than 5 %, there is a warning. `Similarity.from_texts` takes it.
 
-    Parameters
-    ----------
-    path : str or path
-        File to read; `-` is the standard input.
-    graph : Graph
-        Graph whose labels the file contains.
-
-    Returns
-    -------
-    dict of labels to texts
-        Texts of some or all nodes, for `Similarity.from_texts`.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w+", suffix=".tsv") as file:
     ...     _ = file.write("node\\ttext\\na\\tred apple\\nb%20c\\tpear\\na\\tfruit\\n")

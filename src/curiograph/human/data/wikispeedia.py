@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import unquote
 
-from curiograph.errors import FileFormatError
+from curiograph.errors import FileFormatError, quote_value
 from curiograph.graph.graph import Graph
 from curiograph.human.data.events import warn_skipped
 from curiograph.human.data.text_source import TextSource
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
-from curiograph.skipped import Problem, Skipped
+from curiograph.results import Problem, Skipped
 from curiograph.validation import check_choice
 
 BackClicks = Literal["resolve", "keep"]
@@ -121,6 +120,5 @@ def _read_rows(path: Path, width: int, problems: list[Problem]) -> Iterator[tupl
         if len(fields) == width:
             yield f"{path.stem}, line {number}", fields
         else:
-            problems.append(
-                ("wrong number of columns", f"{path}, line {number}: has {len(fields)} columns, not {width}")
-            )
+            place = f"{path}, line {number}: has {len(fields)} columns, not {width}"
+            problems.append(("wrong number of columns", place))

@@ -9,22 +9,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from curiograph.agents.base import Agent, score_candidates
+from curiograph.agents.agent import Agent, score_candidates
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, RandomAgent
-from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import SettingError, UnknownNameError, quote_value
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.choices.windows import Windows
-from curiograph.messages import quote_value
 from curiograph.recommendation.count_rankers import Markov
 from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.reward_names import RewardLike, as_reward
 
 _TASK_SIZE, _LARGE_TASK_SIZE = 2**12, 2**18  # choices
 _PAGERANK_BATCH = 64  # nodes from which PageRank is solved at a time: bounds the memory
@@ -57,32 +56,26 @@ class AgentMotive(Motive):
     """Scores of an agent."""
 
     name: str
-    """Name of the motive in the results."""
     agent: Agent
-    """Agent that scores the candidates."""
     reward: RewardLike = "igt"
-    """Reward for agents that need one."""
 
     def score_candidates(self, choices: ChoiceSet) -> Float64:
         """Return the scores of the agent; the reward of a visit to a visited node is F(S), as S does not change."""
         if choices.returns and isinstance(self.agent, GreedyAgent):
-            return self._score_rewards(choices)
+            explorations = list(choices.iterate_explorations(self.reward))
+            rows = choices.candidates.walks
+            scores = np.concatenate([np.empty(0), *(walks.values for walks in explorations)])[rows]
+            unvisited = [np.empty(0), *(walks.candidate_values for walks in explorations)]
+            scores[~choices.is_visited] = np.concatenate(unvisited)
+            largest = np.maximum.reduceat(np.abs(scores), choices.candidates.offsets[:-1])
+            scale = np.where(largest > 0, largest, 1.0)[rows]
+            return (scores / scale).round(_DIGITS) * scale
         if choices.returns and not isinstance(self.agent, (RandomAgent, MaxDegreeAgent)):
             raise SettingError(
                 f"agent {self.agent.name!r} scores unvisited nodes only; leave it out, or leave out returns."
             )
-        explorations = choices.iterate_explorations(self.reward, with_visited=choices.returns)
-        return np.concatenate([np.empty(0), *(score_candidates(self.agent, walks) for walks in explorations)])
-
-    def _score_rewards(self, choices: ChoiceSet) -> Float64:
-        explorations = list(choices.iterate_explorations(self.reward))
-        rows = choices.candidates.walks
-        scores = np.concatenate([np.empty(0), *(walks.values for walks in explorations)])[rows]
-        unvisited = [np.empty(0), *(walks.candidate_values for walks in explorations)]
-        scores[~choices.is_visited] = np.concatenate(unvisited)
-        largest = np.maximum.reduceat(np.abs(scores), choices.candidates.offsets[:-1])
-        scale = np.where(largest > 0, largest, 1.0)[rows]
-        return (scores / scale).round(_DIGITS) * scale
+        batches = choices.iterate_explorations(self.reward, with_visited=choices.returns)
+        return np.concatenate([np.empty(0), *(score_candidates(self.agent, walks) for walks in batches)])
 
 
 @dataclass(frozen=True)
@@ -97,7 +90,6 @@ class PageRankMotive(Motive):
     alpha: float = 0.85
     """Damping factor."""
     name: str = "pagerank"
-    """Name of the motive in the results."""
 
     def get_task_size(self, graph: Graph) -> int:
         return _TASK_SIZE if graph.num_nodes > MAX_EXACT_NODES else _LARGE_TASK_SIZE
@@ -108,12 +100,12 @@ class PageRankMotive(Motive):
             histories = [np.unique(history) for history in choices.windows.list_histories()]
             scores = PageRankRanker(self.alpha).scores(choices.graph, histories, candidates)
         else:
-            scores = self._sum_visited(choices)
+            scores = self.sum_visited(choices)
         largest = np.maximum.reduceat(scores, candidates.offsets[:-1]) if len(choices) else np.empty(0)
         relative: Float64 = scores / np.maximum(largest, np.finfo(float).tiny)[candidates.walks]
         return relative.round(_DIGITS)
 
-    def _sum_visited(self, choices: ChoiceSet) -> Float64:
+    def sum_visited(self, choices: ChoiceSet) -> Float64:
         """Sum, for each candidate, the expected visits before the first teleport from each visited node."""
         graph, candidates, histories = choices.graph, choices.candidates, choices.windows.histories
         rows, columns = np.nonzero(histories >= 0)
@@ -142,7 +134,6 @@ class MarkovMotive(Motive):
     """
 
     name: str = "markov"
-    """Name of the motive in the results."""
     model: Markov | None = None
     """Counts of steps, or None before `fit`."""
     is_fitted_to_choices: ClassVar[bool] = True

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curiograph.agents.registry import AgentLike
+from curiograph.agents.agent_names import AgentLike
 from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.errors import WalkError
@@ -25,7 +25,7 @@ from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
-from curiograph.rewards.registry import RewardLike
+from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
 _RANK_FIELDS = ("above", "tied", "count")
@@ -180,10 +180,8 @@ def hypotheses(
 class _Scored(NamedTuple):
     """Scores of all choices by one motive."""
 
-    ranks: ChoiceRanks
-    """Ranks of the chosen candidates."""
-    features: Float64
-    """Score of every candidate on the scale on which weights are estimated; empty if no weights are estimated."""
+    ranks: ChoiceRanks  # of the chosen candidates
+    features: Float64  # of every candidate, on the scale of weights; empty if no weights are estimated
 
 
 ScoredFolds = Mapping[tuple[int, int | None], _Scored]
@@ -211,13 +209,12 @@ def score_folds(
         for start in range(0, len(choices), size)
     ]
     tasks.sort(key=lambda task: task[1] - task[2])  # longest first, to keep all workers busy until the end
-    windows = choices.windows
     results = engine.map(
-        _score_chunk,
+        score_chunk,
         (choices, models, with_features),
         tasks,
         name="motives",
-        key=[choices.graph, *vars(windows).values(), choices.returns, fold_of, motives, with_features],
+        key=[choices.graph, *vars(choices.windows).values(), choices.returns, fold_of, motives, with_features],
         unit="choices",
         sizes=[stop - start for _, start, stop in tasks],
         progress=progress,
@@ -233,7 +230,7 @@ def score_folds(
     return scored
 
 
-def _score_chunk(shared: tuple[ChoiceSet, Mapping[Any, Motive], bool], task: tuple[Any, int, int]) -> Mapping[str, Any]:
+def score_chunk(shared: tuple[ChoiceSet, Mapping[Any, Motive], bool], task: tuple[Any, int, int]) -> Mapping[str, Any]:
     """Task function: score some of the choices by a motive."""
     (choices, models, with_features), (key, start, stop) = shared, task
     chunk = choices.rows(slice(start, stop))
@@ -246,14 +243,13 @@ def _score_chunk(shared: tuple[ChoiceSet, Mapping[Any, Motive], bool], task: tup
 
 
 def cross_validate(
-    motives: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, scored: ScoredFolds | None = None
+    motives: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, scored: ScoredFolds
 ) -> tuple[Float64, Float64, Float64]:
     """Fit each motive to all folds but one and test it on that one; `fold_of` is the fold of each choice.
 
     Returns p_g (motives x folds), and the bits above the uniform choice and the percentile ranks (choices x motives).
     """
     folds = range(int(fold_of.max()) + 1)
-    scored = score_folds(motives, choices, fold_of) if scored is None else scored
     p_g = np.empty((len(motives), len(folds)))
     gains, percentiles = np.empty((2, len(choices), len(motives)))
     for number, motive in enumerate(motives):

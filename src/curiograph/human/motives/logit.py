@@ -14,8 +14,9 @@ from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.motives.catalog import AgentMotive, MarkovMotive, Motive, PageRankMotive
-from curiograph.human.motives.random_effects import PRIOR_MEAN_SCALE, PeopleLikelihood, find_modes
+from curiograph.human.motives.random_effects import PRIOR_MEAN_SCALE, find_modes
 
+Indices = Sequence[int] | Int64
 _MIN_PAGERANK = 1e-6  # relative to the largest of a choice
 
 
@@ -50,7 +51,7 @@ def center_features(features: Float64, candidates: Candidates) -> tuple[Float64,
 
 
 @dataclass(frozen=True, eq=False)
-class ChoiceLogit(PeopleLikelihood):
+class ChoiceLogit:
     """Choices of people among candidates with features; a weight per feature gives the probability of a choice.
 
     Examples
@@ -70,13 +71,7 @@ class ChoiceLogit(PeopleLikelihood):
     """Bounds of the people in `chosen`: the choices of a person are adjacent."""
 
     @classmethod
-    def from_choices(
-        cls,
-        features: Float64,
-        offsets: Sequence[int] | Int64,
-        chosen: Sequence[int] | Int64,
-        people: Sequence[int] | Int64,
-    ) -> ChoiceLogit:
+    def from_choices(cls, features: Float64, offsets: Indices, chosen: Indices, people: Indices) -> ChoiceLogit:
         """Sort choices by person; `people` holds the number of the person of each choice, from 0."""
         starts, counts = np.asarray(offsets)[:-1], np.diff(offsets)
         order = np.argsort(people, kind="stable")
@@ -90,6 +85,7 @@ class ChoiceLogit(PeopleLikelihood):
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Number of people and number of features."""
         return len(self.bounds) - 1, self.features.shape[1]
 
     @property
@@ -97,16 +93,12 @@ class ChoiceLogit(PeopleLikelihood):
         return self.features, self.offsets, self.chosen, self.bounds
 
     def evaluate(self, points: Float64) -> Float64:
+        """Return log-likelihoods (people x points) for weights of people x points x features."""
         values: Float64 = kernels.choice_logit.compute_log_likelihoods(*self._arrays, np.ascontiguousarray(points))
         return values
 
     def expand(self, parameters: Float64) -> tuple[Float64, Float64, Float64]:
-        """Return the log-likelihood of the choices of each person, its gradient and its information.
-
-        `parameters` are weights, people x features. The gradient (people x features) is the sum over choices of the
-        features of the chosen candidate minus their mean under the model; the information (people x features x
-        features) is the sum of their covariances under the model.
-        """
+        """Return the log-likelihood of each person for weights of people x features, its gradient and information."""
         value, gradient, information = kernels.choice_logit.expand_log_likelihoods(
             *self._arrays, np.ascontiguousarray(parameters)
         )

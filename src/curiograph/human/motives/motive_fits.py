@@ -1,10 +1,10 @@
-"""Results of `hypotheses`: how well each motive explains the choices of held-out users."""
+"""Results of `hypotheses`: how well each motive explains the choices of held-out users, and weights of all at once."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +12,79 @@ from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import Estimate, make_columns
-from curiograph.human.motives.motive_weights import MotiveWeights, list_people
-from curiograph.results import Table, to_plain
-from curiograph.skipped import Skipped
+from curiograph.results import Skipped, Table, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOR_NAMES = {"uniform": "random", "degree": "max-degree"}
-"""Motives in the color of an agent."""
+MAX_INFLATION = 10.0
+"""Variance inflation factor above which a motive is too similar to the others to be distinguished."""
+_COLOR_NAMES = {"uniform": "random", "degree": "max-degree"}  # motives in the color of an agent
 _CHANCE = 0.5  # mean percentile rank of a uniform choice
 _TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ByMotive(Table, Mapping[str, Result], Generic[Result]):
+    """A result for each motive by its name, and values for each user."""
+
+    fits: dict[str, Result]
+    """Results by the name of the motive: best motive first, or weights in the given order."""
+    choices: int
+    """Number of choices among two candidates or more; all of them are tested."""
+    users: list[Hashable]
+    """Users who made the choices."""
+    user_choices: Int64
+    """Number of choices of each user."""
+    user_columns: Mapping[str, Sequence[Any]]
+    """Values of further columns of the log by the name of the column, one value per user of `users`."""
+
+    def __getitem__(self, name: str) -> Result:
+        return self.fits[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.fits)
+
+    def __len__(self) -> int:
+        return len(self.fits)
+
+    def _list_columns(self, estimates: Sequence[str], others: Sequence[str]) -> dict[str, list[Any]]:
+        """Return one entry per motive, with bounds of intervals such as `gain_low` and `gain_high`."""
+        columns: dict[str, list[Any]] = {"motive": list(self)}
+        for name in estimates:
+            columns |= make_columns(name, [getattr(fit, name) for fit in self.values()])
+        return columns | {name: [getattr(fit, name) for fit in self.values()] for name in others}
+
+    def _list_users(self, **values: Float64) -> pd.DataFrame:
+        """Return one row per user and motive: log columns, number of choices, and values given as users x motives."""
+        import pandas as pd
+
+        people = {"user": self.users, **self.user_columns, "choices": self.user_choices}
+        frame = pd.DataFrame(people).loc[np.repeat(np.arange(len(self.users)), len(self))].reset_index(drop=True)
+        frame.insert(len(people) - 1, "motive", list(self) * len(self.users))
+        return frame.assign(**{name: table.ravel() for name, table in values.items()})
+
+    def _plot_bars(self, ax: Axes, name: str, label: str) -> None:
+        """Plot an estimate of each motive as a bar with its 95 % interval."""
+        from curiograph.plotting import get_color
+
+        for row, (motive, fit) in enumerate(self.items()):
+            estimate: Estimate = getattr(fit, name)
+            ax.barh(row, estimate.value, color=get_color(_COLOR_NAMES.get(motive, motive)))
+            ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
+        ax.set_xlabel(label)
+
+    def _style_rows(self, left: Axes, right: Axes) -> None:
+        """Give two panels one row per motive, named on the left."""
+        for ax in (left, right):
+            ax.axvline(0, color="black", linewidth=0.8)
+            ax.set_ylim(len(self) - 0.5, -0.5)
+            ax.spines[["top", "right"]].set_visible(False)
+        left.set_yticks(range(len(self)), list(self))
+        right.set_yticks([])
 
 
 @dataclass(frozen=True)
@@ -54,7 +115,7 @@ class MotiveFit:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Motives(Table, Mapping[str, MotiveFit]):
+class Motives(ByMotive[MotiveFit]):
     """Motives by name, the one that explains the choices best first.
 
     Examples
@@ -69,51 +130,27 @@ class Motives(Table, Mapping[str, MotiveFit]):
     The markov motive explains the 27 choices best, 1.53 (1.53 to 1.53) bits per choice better than chance and ...
     """
 
-    fits: dict[str, MotiveFit]
-    """Motives by name, best first."""
-    choices: int
-    """Number of choices among two candidates or more; all of them are tested."""
     left_out: Mapping[str, int]
     """Number of visits after the burn-in that are not choices, by reason ('revisit', 'no link', 'only candidate')."""
     folds: int
     """Number of groups of users in the cross-validation."""
     min_choices: int
     """Minimum number of choices of a user who has a best motive."""
-    users: list[Hashable]
-    """Users who made the choices."""
-    user_choices: Int64
-    """Number of choices of each user."""
     user_gains: Float64
     """Users x motives: bits above the uniform choice, summed over all choices of the user."""
     user_squares: Float64
     """Users x motives: squares of the bits above the uniform choice, summed over all choices of the user."""
-    user_columns: Mapping[str, Sequence[Any]]
-    """Values of further columns of the log by the name of the column, one value per user of `users`."""
     skipped: Skipped = field(default_factory=Skipped)
     """What was dropped when the walks were read and matched with the graph."""
     weights: MotiveWeights | None = None
     """Weights over several motives at once, or None if they were not asked for."""
 
-    def __getitem__(self, name: str) -> MotiveFit:
-        return self.fits[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.fits)
-
-    def __len__(self) -> int:
-        return len(self.fits)
-
     @property
     def best_by_user(self) -> dict[Hashable, list[str]]:
         """Best motive of each user with enough choices; several if they are tied."""
-        names = list(self)
-        return {
-            user: [names[index] for index in np.flatnonzero(is_best)]
-            for user, is_best, count in zip(
-                self.users, find_best_motives(self.user_gains), self.user_choices, strict=True
-            )
-            if count >= self.min_choices
-        }
+        rows = zip(self.users, find_best_motives(self.user_gains), self.user_choices, strict=True)
+        best = {user: is_best for user, is_best, count in rows if count >= self.min_choices}
+        return {user: np.array(list(self))[is_best].tolist() for user, is_best in best.items()}
 
     @property
     def opposed(self) -> list[str]:
@@ -138,12 +175,9 @@ class Motives(Table, Mapping[str, MotiveFit]):
         return f"{answer}."
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return one entry per motive and quantity; bounds of intervals are called `gain_low`, `gain_high` etc."""
-        fits = list(self.values())
-        columns: dict[str, list[Any]] = {"motive": list(self), "p_g": [fit.p_g for fit in fits]}
-        for name in ("gain", "behind", "percentile", "best_for"):
-            columns |= make_columns(name, [getattr(fit, name) for fit in fits])
-        return columns | {"opposed": [fit.opposed for fit in fits]}
+        """Return one row per motive; bounds of intervals are called `gain_low`, `gain_high` etc."""
+        columns = self._list_columns(("gain", "behind", "percentile", "best_for"), ("opposed",))
+        return {"motive": list(self), "p_g": [fit.p_g for fit in self.values()], **columns}
 
     def per_user(self) -> pd.DataFrame:
         """Return one row per user and motive.
@@ -160,7 +194,7 @@ class Motives(Table, Mapping[str, MotiveFit]):
         errors[self.user_choices == 1] = np.nan
         weights = np.exp2(self.user_gains - self.user_gains.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
-        return list_people(self, gain=means, gain_low=means - errors, gain_high=means + errors, weight=weights)
+        return self._list_users(gain=means, gain_low=means - errors, gain_high=means + errors, weight=weights)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values: the answer, the facts, one row per motive, and one per user and motive."""
@@ -178,25 +212,151 @@ class Motives(Table, Mapping[str, MotiveFit]):
 
     def plot(self) -> Figure:
         """Plot the gain of every motive and its share of users, with 95 % intervals over users."""
-        from curiograph.plotting import create_figure, get_color
+        from curiograph.plotting import create_figure
 
-        figure, axes = create_figure(9.0, 1.2 + 0.4 * len(self), columns=2)
-        panels = {
-            "gain": "bits per choice better than chance",
-            "best_for": f"share of users it explains best ({self.min_choices} choices or more)",
-        }
-        for ax, (name, label) in zip(axes, panels.items(), strict=True):
-            for row, fit in enumerate(self.values()):
-                estimate: Estimate = getattr(fit, name)
-                ax.barh(row, estimate.value, color=get_color(COLOR_NAMES.get(fit.name, fit.name)))
-                ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
-            ax.axvline(0, color="black", linewidth=0.8)
-            ax.set_yticks(range(len(self)), list(self))
-            ax.invert_yaxis()
-            ax.set_xlabel(label)
-            ax.spines[["top", "right"]].set_visible(False)
-        axes[1].set_yticks([])
+        figure, (left, right) = create_figure(9.0, 1.2 + 0.4 * len(self), columns=2)
+        self._plot_bars(left, "gain", "bits per choice better than chance")
+        self._plot_bars(right, "best_for", f"share of users it explains best ({self.min_choices} choices or more)")
+        self._style_rows(left, right)
         return figure
+
+
+@dataclass(frozen=True)
+class MotiveWeight:
+    """Weight of one motive given all others; a unit is one standard deviation of its score between candidates."""
+
+    name: str
+    """Name of the motive."""
+    mean: Estimate
+    """Mean of the weight over the population."""
+    spread: Estimate
+    """Standard deviation of the weight over the population."""
+    reliability: float
+    """Share of the variance of the estimated weights of people that is no error; 1 if people can be distinguished."""
+    alone: Estimate
+    """Bits per choice of held-out people above the uniform choice, with this motive alone."""
+    adds: Estimate
+    """Bits per choice of held-out people that this motive adds to all other motives."""
+    inflation: float
+    """Variance inflation factor, 1 / (1 - R^2) of the motive given all others; 1 if they are unrelated."""
+    unit: float
+    """Standard deviation of the score between the candidates of a choice, by which scores are divided."""
+
+    @property
+    def collinear(self) -> bool:
+        """Whether the other motives nearly determine this one, so that its weight cannot be separated from theirs."""
+        return self.inflation > MAX_INFLATION
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MotiveWeights(ByMotive[MotiveWeight]):
+    """Weights over several motives at once, by the name of the motive.
+
+    The probability of a candidate is proportional to exp(sum of weight x score over motives). The weights of a person
+    are normally distributed around the mean of the population.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> g = cg.generate("ba", nodes=30, seed=0)
+    >>> lists = [cg.explore(g, agent="max-degree", start=n % 30, steps=6, seed=n) for n in range(60)]
+    >>> walks = cg.human.Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=g)
+    >>> found = cg.human.hypotheses(g, walks, motives=["degree", "igt"], burn_in=2, weights=True)
+    >>> found.weights
+    MotiveWeights(2 motives, 240 choices by 20 users)
+    >>> found.weights["degree"].mean.low > 0
+    True
+    """
+
+    gain: Estimate
+    """Bits per choice of held-out people above the uniform choice, with weights that all people share."""
+    personal: Estimate
+    """Bits per choice that weights of the person add, fitted to the other half of the person's choices."""
+    left_out: list[str]
+    """Motives without weight, because they score all candidates of a choice alike."""
+    people: Float64
+    """Users x motives: weights of each user, shrunk toward the mean of the population."""
+    people_low: Float64
+    """Users x motives: lower bounds of the 95 % intervals of `people`."""
+    people_high: Float64
+    """Users x motives: upper bounds of the 95 % intervals of `people`."""
+    remarks: list[str]
+    """A sentence if the means and spreads of the population have not converged."""
+
+    @property
+    def collinear(self) -> list[str]:
+        """Motives that the other motives nearly determine; their weights cannot be interpreted one by one."""
+        return [name for name, weight in self.items() if weight.collinear]
+
+    @property
+    def answer(self) -> str:
+        """The result in a few sentences."""
+        most = max(self.values(), key=lambda weight: weight.adds.value)
+        sentences = [f"All motives together explain choices {_compare_bits(self.gain)} than chance."]
+        if len(self) > 1:
+            clearly = "" if most.adds.low > 0 else ", not clearly above 0"
+            sentences.append(f"Given the others, {most.name} adds most, {most.adds} bits{clearly}.")
+        if self.personal.value < 0:
+            compared = _compare_bits(self.personal)
+            sentences.append(f"Weights of the person explain choices {compared} than weights that all people share.")
+        else:
+            sentences.append(f"Weights of the person add {self.personal} bits.")
+        if self.collinear:
+            named = " and ".join(self.collinear)
+            sentences.append(f"Do not interpret the weights of {named} one by one: the motives are nearly collinear.")
+        return " ".join([*sentences, *self.remarks])
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return one row per motive; bounds of intervals are called `mean_low`, `mean_high` etc."""
+        others = ("reliability", "inflation", "unit", "collinear")
+        return self._list_columns(("mean", "spread", "alone", "adds"), others)
+
+    def per_user(self) -> pd.DataFrame:
+        """Return one row per user and motive.
+
+        `weight` is the posterior mean of the weight of the user, shrunk toward the mean of the population the more the
+        fewer choices the user made, with a 95 % interval that includes the uncertainty of the population.
+        """
+        return self._list_users(weight=self.people, weight_low=self.people_low, weight_high=self.people_high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON values: the answer, the facts, one row per motive, and one per user and motive."""
+        return {
+            "answer": self.answer,
+            **super().to_dict(),
+            "gain": to_plain(self.gain),
+            "personal": to_plain(self.personal),
+            "left_out": self.left_out,
+            "remarks": self.remarks,
+            "per_user": to_plain(self.per_user().to_dict("records")),
+        }
+
+    def __repr__(self) -> str:
+        motives = f"{len(self)} motive{'' if len(self) == 1 else 's'}"
+        return f"MotiveWeights({motives}, {self.choices:,} choices by {len(self.users):,} users)"
+
+    def plot(self) -> Figure:
+        """Plot weights with 95 % intervals and a dot for each person, and the bits that each motive adds."""
+        from curiograph.plotting import COLORS, create_figure, get_color
+
+        figure, (left, right) = create_figure(9.0, 1.4 + 0.5 * len(self), columns=2)
+        shifts = np.random.default_rng(0).uniform(-0.3, 0.3, len(self.people))
+        for row, (name, weight) in enumerate(self.items()):
+            color = get_color(_COLOR_NAMES.get(name, name))
+            left.plot(self.people[:, row], row + shifts, ".", color=color, alpha=0.25, markersize=3, markeredgewidth=0)
+            left.plot([weight.mean.low, weight.mean.high], [row, row], color=COLORS["text"], linewidth=2)
+            left.plot(weight.mean.value, row, "D", color=COLORS["text"], markersize=5)
+        left.set_xlabel("weight (one standard deviation of the score)")
+        self._plot_bars(right, "adds", "bits per choice added to all other motives")
+        self._style_rows(left, right)
+        return figure
+
+
+def _compare_bits(bits: Estimate) -> str:
+    """Return a difference with its interval, as a positive number of bits that is better or worse."""
+    if bits.value < 0:
+        return f"{Estimate(value=-bits.value, low=-bits.high, high=-bits.low)} bits worse"
+    return f"{bits} bits better"
 
 
 def find_best_motives(gains: Float64) -> NDArray[np.bool_]:

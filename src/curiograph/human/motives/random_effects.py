@@ -10,14 +10,17 @@ uncertainty of the population.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import minimize
 
 from curiograph.arrays import Float64
 from curiograph.bootstrap import Estimate
+
+if TYPE_CHECKING:
+    from curiograph.human.motives.logit import ChoiceLogit
 
 PRIOR_MEAN_SCALE = 10.0
 """Standard deviation of the normal prior of a mean, around zero."""
@@ -40,26 +43,6 @@ _DIFFERENCE = 1e-4  # of mean and log-spread, for second derivatives
 _MAX_EXPONENT = 30.0  # of the weight of a draw of mean and spread
 
 
-class PeopleLikelihood(ABC):
-    """Likelihood of the observations of many people, each with own parameters."""
-
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, int]:
-        """Number of people and number of parameters."""
-
-    @abstractmethod
-    def evaluate(self, points: Float64) -> Float64:
-        """Return log-likelihoods (people x points) for parameters of people x points x parameters."""
-
-    @abstractmethod
-    def expand(self, parameters: Float64) -> tuple[Float64, Float64, Float64]:
-        """Return the log-likelihood of each person, its gradient and its information, a positive semidefinite matrix.
-
-        `parameters` are people x parameters.
-        """
-
-
 @dataclass(frozen=True, eq=False)
 class PopulationFit:
     """Mean and spread of parameters in a population, and the parameters of its people."""
@@ -72,22 +55,8 @@ class PopulationFit:
     """People x parameters: posterior mean of each person."""
     people_errors: Float64
     """People x parameters: posterior standard deviation, which includes the uncertainty of mean and spread."""
-    people_modes: Float64
-    """People x parameters: most probable parameters given `mean` and `spread`."""
-    rounds: int
-    """Number of times that the draws were renewed."""
-    converged: bool
-    """Whether means and spreads hardly changed in the last round."""
-
-    @property
-    def remarks(self) -> list[str]:
-        """A sentence if means and spreads have not converged."""
-        if self.converged:
-            return []
-        return [
-            f"The means and spreads of the population have not converged after {self.rounds} rounds; do not rely on "
-            "them, or on the values of single users."
-        ]
+    remarks: list[str]
+    """A sentence if means and spreads have not converged."""
 
     @property
     def people_low(self) -> Float64:
@@ -100,7 +69,7 @@ class PopulationFit:
         return self.people + _NORMAL_QUANTILE * self.people_errors
 
 
-def find_modes(likelihood: PeopleLikelihood, mean: Float64, spread: Float64, start: Float64) -> tuple[Float64, Float64]:
+def find_modes(likelihood: ChoiceLogit, mean: Float64, spread: Float64, start: Float64) -> tuple[Float64, Float64]:
     """Return the mode of the posterior of each person given mean and spread, and the matrix of its curvature."""
     precision = np.diag(spread**-2.0)
     parameters = start.copy()
@@ -131,22 +100,16 @@ def find_modes(likelihood: PeopleLikelihood, mean: Float64, spread: Float64, sta
 class _Expansion:
     """Likelihood of every person around its mode: a quadratic function, and draws with the exact likelihood."""
 
-    modes: Float64
-    """People x parameters: where the log-likelihood is expanded."""
-    gradients: Float64
-    """Gradient of the log-likelihood at the modes."""
-    information: Float64
-    """Negative second derivatives of the log-likelihood at the modes."""
-    draws: Float64
-    """People x draws x parameters: parameters drawn around the modes."""
-    exact: Float64
-    """People x draws: log-likelihood minus the log-density of the draw."""
-    quadratic: Float64
-    """People x draws: quadratic approximation of the log-likelihood minus the log-density of the draw."""
+    modes: Float64  # people x parameters: where the log-likelihood is expanded
+    gradients: Float64  # of the log-likelihood at the modes
+    information: Float64  # negative second derivatives at the modes
+    draws: Float64  # people x draws x parameters, around the modes
+    exact: Float64  # people x draws: log-likelihood minus the log-density of the draw
+    quadratic: Float64  # the same for the quadratic approximation of the log-likelihood
 
     @classmethod
     def create(
-        cls, likelihood: PeopleLikelihood, mean: Float64, spread: Float64, start: Float64, normal: Float64
+        cls, likelihood: ChoiceLogit, mean: Float64, spread: Float64, start: Float64, normal: Float64
     ) -> _Expansion:
         """Expand the likelihood around the modes given mean and spread; `normal` are standard normal numbers."""
         modes, curvature = find_modes(likelihood, mean, spread, start)
@@ -156,14 +119,8 @@ class _Expansion:
         draws = modes[:, None, :] + away
         quadratic = heights[:, None] + np.einsum("ikm,im->ik", away, gradients)
         quadratic -= 0.5 * np.einsum("ikm,ikm->ik", away @ information, away)
-        return cls(
-            modes=modes,
-            gradients=gradients,
-            information=information,
-            draws=draws,
-            exact=likelihood.evaluate(draws) - densities,
-            quadratic=quadratic - densities,
-        )
+        exact = likelihood.evaluate(draws) - densities
+        return cls(modes, gradients, information, draws, exact, quadratic - densities)
 
     def compute(self, population: Float64) -> tuple[float, Float64, Float64, Float64]:
         """Return the log-posterior of mean and log-spread, its gradient, and the first two moments of each person."""
@@ -199,36 +156,57 @@ class _Expansion:
         return float(value), np.concatenate([by_mean, by_spread]), first, second
 
 
-def fit_population(likelihood: PeopleLikelihood, start: Float64, seed: int = 0) -> PopulationFit:
-    """Estimate the mean and spread of the parameters in the population, and the parameters of every person.
-
-    Parameters
-    ----------
-    likelihood : PeopleLikelihood
-        Likelihood of the observations of each person.
-    start : array of floats
-        First guess of the mean of each parameter.
-    seed : int
-        Seed of the draws.
-    """
+def fit_population(likelihood: ChoiceLogit, start: Float64, seed: int = 0) -> PopulationFit:
+    """Estimate mean and spread of the population, given a first guess of the means, and the values of every person."""
     rng = np.random.default_rng(seed)
     size = len(start)
     population = np.concatenate([start, np.full(size, np.log(_START_SPREAD))])
     normal = _draw_pairs(rng, likelihood.shape)
     modes = np.tile(np.asarray(start, np.float64), (len(normal), 1))
-    rounds, converged = 0, False
-    while rounds < _MAX_ROUNDS and not converged:
-        rounds += 1
+    remarks = [
+        f"The means and spreads of the population have not converged after {_MAX_ROUNDS} rounds; do not rely on "
+        "them, or on the values of single users."
+    ]
+    for _ in range(_MAX_ROUNDS):
         expansion = _Expansion.create(likelihood, population[:size], np.exp(population[size:]), modes, normal)
         before, (population, covariance) = population, _maximize(expansion, population)
         modes = expansion.modes
         change = np.abs(population - before) / np.sqrt(np.diagonal(covariance))
-        converged = bool(change.max() < _TOLERANCE)
-    return _integrate(expansion, population, covariance, rounds, converged, rng)
+        if change.max() < _TOLERANCE:
+            remarks = []
+            break
+    # average over mean and spread: draw them from their normal approximation, and weight the draws
+    count = int(np.clip(_EVALUATED // expansion.draws.size, *_POPULATIONS))
+    half = rng.standard_normal((count // 2, 2 * size))
+    normal = np.concatenate([half, -half])
+    many = population + _INFLATION * normal @ np.linalg.cholesky(covariance).T
+    highest = expansion.compute(population)[0]
+    weights = np.empty(len(many))
+    people, squares = np.zeros((2, *expansion.modes.shape))
+    for number, each in enumerate(many):
+        value, _, first, second = expansion.compute(each)
+        exponent = value - highest + 0.5 * float(normal[number] @ normal[number])
+        weights[number] = np.exp(min(exponent, _MAX_EXPONENT))
+        people += weights[number] * first
+        squares += weights[number] * second
+    people, squares = people / weights.sum(), squares / weights.sum()
+    weights /= weights.sum()
+    center = weights @ many[:, :size]
+    errors = np.sqrt(weights @ (many[:, :size] - center) ** 2)
+    return PopulationFit(
+        mean=[
+            Estimate(value=value, low=value - _NORMAL_QUANTILE * error, high=value + _NORMAL_QUANTILE * error)
+            for value, error in zip(center.tolist(), errors.tolist(), strict=True)
+        ],
+        spread=[Estimate(*_compute_quantiles(column, weights)) for column in np.exp(many[:, size:]).T],
+        people=people,
+        people_errors=np.sqrt(np.maximum(squares - people**2, 0.0)),
+        remarks=remarks,
+    )
 
 
 def update_population(
-    likelihood: PeopleLikelihood, mean: Float64, spread: Float64, seed: int = 0
+    likelihood: ChoiceLogit, mean: Float64, spread: Float64, seed: int = 0
 ) -> tuple[Float64, Float64]:
     """Return the most probable mean and spread of a population that is similar to one of known mean and spread."""
     size = len(mean)
@@ -261,47 +239,6 @@ def _maximize(expansion: _Expansion, start: Float64) -> tuple[Float64, Float64]:
         hessian[index] = (loss(found.x + moved)[1] - loss(found.x - moved)[1]) / (2 * _DIFFERENCE)
     values, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
     return found.x, (vectors / np.maximum(values, _MIN_CURVATURE)) @ vectors.T
-
-
-def _integrate(
-    expansion: _Expansion,
-    population: Float64,
-    covariance: Float64,
-    rounds: int,
-    converged: bool,
-    rng: np.random.Generator,
-) -> PopulationFit:
-    """Average over mean and spread: draw them from their normal approximation, and weight the draws."""
-    size = len(population) // 2
-    count = int(np.clip(_EVALUATED // expansion.draws.size, *_POPULATIONS))
-    half = rng.standard_normal((count // 2, 2 * size))
-    normal = np.concatenate([half, -half])
-    many = population + _INFLATION * normal @ np.linalg.cholesky(covariance).T
-    highest = expansion.compute(population)[0]
-    weights = np.empty(len(many))
-    people, squares = np.zeros((2, *expansion.modes.shape))
-    for number, each in enumerate(many):
-        value, _, first, second = expansion.compute(each)
-        exponent = value - highest + 0.5 * float(normal[number] @ normal[number])
-        weights[number] = np.exp(min(exponent, _MAX_EXPONENT))
-        people += weights[number] * first
-        squares += weights[number] * second
-    people, squares = people / weights.sum(), squares / weights.sum()
-    weights /= weights.sum()
-    center = weights @ many[:, :size]
-    errors = np.sqrt(weights @ (many[:, :size] - center) ** 2)
-    return PopulationFit(
-        mean=[
-            Estimate(value=value, low=value - _NORMAL_QUANTILE * error, high=value + _NORMAL_QUANTILE * error)
-            for value, error in zip(center.tolist(), errors.tolist(), strict=True)
-        ],
-        spread=[Estimate(*_compute_quantiles(column, weights)) for column in np.exp(many[:, size:]).T],
-        people=people,
-        people_errors=np.sqrt(np.maximum(squares - people**2, 0.0)),
-        people_modes=expansion.modes,
-        rounds=rounds,
-        converged=converged,
-    )
 
 
 def _compute_quantiles(values: Float64, weights: Float64) -> list[float]:

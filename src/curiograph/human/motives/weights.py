@@ -13,9 +13,9 @@ from curiograph.bootstrap import estimate_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.motives.logit import ChoiceLogit, center_features
-from curiograph.human.motives.motive_weights import MotiveWeight, MotiveWeights
+from curiograph.human.motives.motive_fits import MotiveWeight, MotiveWeights
 from curiograph.human.motives.random_effects import find_modes, fit_population, update_population
-from curiograph.progress import Progress, no_progress
+from curiograph.progress import Progress
 
 MIN_PEOPLE = 10
 """Minimum number of people whose weights are estimated."""
@@ -33,32 +33,13 @@ def estimate_weights(
     fold_of_person: Int64,
     users: Sequence[Hashable],
     user_columns: Mapping[str, Sequence[Any]],
-    seed: int = 0,
-    progress: Progress = no_progress,
+    seed: int,
+    progress: Progress,
 ) -> MotiveWeights:
     """Estimate the weights of motives in the population and for every person, and test them on held-out people.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the motives.
-    features : mapping from (motive, fold) to arrays
-        Feature of every candidate by number of motive and fold, from `compute_features`. Fold None holds the features
-        of motives fitted to all choices; further folds those of motives fitted to the choices of all other folds.
-    choices : ChoiceSet
-        The choices.
-    people : array of ints
-        Number of the person of each choice, from 0.
-    fold_of_person : array of ints
-        Number of the fold of each person.
-    users : sequence of hashables
-        Name of each person.
-    user_columns : mapping of sequences
-        Further values of each person.
-    seed : int
-        Seed of the draws and of the confidence intervals.
-    progress : callable
-        Progress callback.
+    `features` has a value of every candidate by number of motive and fold, from `compute_features`: fold None is fitted
+    to all choices, others to the choices of all other folds. `people` is the number of the person of each choice.
     """
     candidates = choices.candidates
     centered = [center_features(features[number, None], candidates) for number in range(len(names))]
@@ -104,10 +85,10 @@ def estimate_weights(
     personal, together, alone, without = sums[:, :1], sums[:, 1:2], sums[:, 2 : 2 + size], sums[:, 2 + size :]
     bits = np.column_stack([together, personal - together, alone, together - without])
     estimates = estimate_means(np.where(np.abs(bits) < _NO_BITS, 0.0, bits), counts, seed)
-    inflations = _compute_inflations(data.features)
+    inflations = compute_inflations(data.features)
     variances = population.people.var(axis=0)
     noise = np.mean(population.people_errors**2, axis=0)
-    motives = {
+    fits = {
         names[number]: MotiveWeight(
             name=names[number],
             mean=population.mean[place],
@@ -121,7 +102,7 @@ def estimate_weights(
         for place, number in enumerate(kept)
     }
     return MotiveWeights(
-        motives=motives,
+        fits=fits,
         gain=estimates[0],
         personal=estimates[1],
         choices=len(choices),
@@ -139,9 +120,9 @@ def estimate_weights(
 def _test_weights(
     train: ChoiceLogit, test: ChoiceLogit, common: Float64, mean: Float64, spread: Float64, seed: int
 ) -> Float64:
-    """Return the log-probability of each choice of the test people under several models.
+    """Return the log-probability of each choice of the test people: choices x models.
 
-    Columns: weights of the person given the other half of their choices, averaged over their uncertainty; weights that
+    Models: weights of the person given the other half of their choices, averaged over their uncertainty; weights that
     all training people share; the same with each motive alone; the same without each motive.
     """
     people, size = test.shape
@@ -176,7 +157,7 @@ def _test_weights(
     )
 
 
-def _compute_inflations(features: Float64) -> Float64:
+def compute_inflations(features: Float64) -> Float64:
     """Return the variance inflation factor of each motive: 1 / (1 - R^2) given all other motives."""
     size = features.shape[1]
     values, vectors = np.linalg.eigh(np.corrcoef(features, rowvar=False).reshape(size, size))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, Seed, draw_weights
+from curiograph.arrays import Float64
+from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
 from curiograph.errors import UnknownNameError, WalkError
 from curiograph.growth.records import Growths
 from curiograph.human.people.profile import number_people
@@ -121,7 +121,10 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
     curves, means, medians = {}, {}, {}
     for number, (group, rows) in enumerate(members.items()):
         parts = events[rows, : lengths[group]], at_risk[rows, : lengths[group]]
-        samples = _resample_survival(*parts, seed if by is None else [seed, number])
+        samples = np.full((1, lengths[group]), np.nan)  # of one person, who cannot be resampled
+        if len(rows) > 1:
+            drawn = draw_weights(len(rows), seed if by is None else [seed, number])
+            samples = np.concatenate([_compute_survival(*(times @ part for part in parts)) for times in drawn])
         closed, remaining = (part.sum(axis=0) for part in parts)
         survival = _compute_survival(closed, remaining)
         low, high = np.percentile(samples, INTERVAL_PERCENTILES, axis=0)
@@ -133,8 +136,7 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
             "at_risk": remaining,
             "closed": closed,
         }
-        bounds = np.percentile(samples[:, :horizon].sum(axis=1), INTERVAL_PERCENTILES)
-        means[group] = Estimate(float(survival[:horizon].sum()), *map(float, bounds))
+        means[group] = Estimate.from_samples(survival[:horizon].sum(), samples[:, :horizon].sum(axis=1))
         # medians can be infinite, so bounds are not interpolated
         bounds = np.percentile(_find_median(samples), INTERVAL_PERCENTILES, method="inverted_cdf")
         medians[group] = Estimate(float(_find_median(survival[None, :])[0]), *map(float, bounds))
@@ -144,15 +146,6 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
 def _compute_survival(events: Any, at_risk: Any) -> Float64:
     """Return the Kaplan-Meier estimate of P(lifetime > t) for every time, which is the last axis."""
     return np.asarray(np.cumprod(1 - events / np.maximum(at_risk, 1), axis=-1))
-
-
-def _resample_survival(events: Int64, at_risk: Int64, seed: Seed) -> Float64:
-    """Return survival curves of people drawn with replacement; NaN for one person, where nothing can be resampled."""
-    if len(events) == 1:
-        return np.full((1, events.shape[1]), np.nan)
-    return np.concatenate(
-        [_compute_survival(times @ events, times @ at_risk) for times in draw_weights(len(events), seed)]
-    )
 
 
 def _find_median(survival: Float64) -> Float64:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +17,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import (
-    INTERVAL_PERCENTILES,
-    NUM_RESAMPLES,
-    Estimate,
-    draw_weights,
-    estimate_means,
-    make_columns,
-)
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.bootstrap import NUM_RESAMPLES, Estimate, draw_weights, estimate_means, make_columns
+from curiograph.errors import SettingError, UnknownNameError, WalkError, import_optional, quote_value
 from curiograph.human.people.profile import Profile, average_people, number_people
-from curiograph.messages import quote_value
-from curiograph.optional import import_optional
 from curiograph.results import Table
 from curiograph.validation import check_integer, check_seed
 
@@ -153,9 +145,9 @@ def compare_groups(
     permutations = check_integer("permutations", permutations, 1, "give 1 permutation or more")
     seed = check_seed(seed)
     people, selected = _read_people(table, by, "by", measures)
-    groups = [None if _is_missing(value) else str(value) for value in people["by"]]
-    names = _check_groups(groups)
-    labels = np.array([-1 if group is None else names.index(group) for group in groups])
+    named = people["by"].astype(object).where(people["by"].notna(), "").astype(str)
+    names = _check_groups(named[named.str.strip() != ""].tolist())
+    labels = np.array([names.index(group) if group in names else -1 for group in named])
     values = {name: people[name].to_numpy(np.float64) for name in selected}
     known = {name: (labels >= 0) & ~np.isnan(column) for name, column in values.items()}
     enough = [name for name in selected if np.bincount(labels[known[name]], minlength=len(names)).min() >= 2]
@@ -171,21 +163,10 @@ def compare_groups(
         means = [estimate_means(some[:, None], np.ones(len(some), np.int64), seed)[0] for some in members]
         for one, other in combinations(range(len(names)), 2):
             difference, effect = estimate_differences(members[one], members[other], (seed,))
-            rows.append(
-                {
-                    "measure": name,
-                    "group": names[one],
-                    "other": names[other],
-                    "people": int(np.count_nonzero(labels == one)),
-                    "other_people": int(np.count_nonzero(labels == other)),
-                    "mean": means[one],
-                    "other_mean": means[other],
-                    "difference": difference,
-                    "effect": effect,
-                    "p": float(p),
-                    "p_holm": float(p_holm),
-                }
-            )
+            pair = {"measure": name, "group": names[one], "other": names[other]}
+            sizes = {"people": int(np.sum(labels == one)), "other_people": int(np.sum(labels == other))}
+            compared = {"mean": means[one], "other_mean": means[other], "difference": difference, "effect": effect}
+            rows.append({**pair, **sizes, **compared, "p": float(p), "p_holm": float(p_holm)})
     users = people["user"].tolist()
     return GroupComparison(
         rows=_expand_estimates(rows),
@@ -345,13 +326,9 @@ def _read_people(
     return people, selected
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
-def _check_groups(groups: Sequence[str | None]) -> list[str]:
+def _check_groups(groups: list[str]) -> list[str]:
     """Return the sorted names of groups; raise SettingError unless there are 2 to 20, each of two people or more."""
-    counts = {name: groups.count(name) for name in sorted({group for group in groups if group is not None})}
+    counts = {name: groups.count(name) for name in sorted(set(groups))}
     if len(counts) < 2:
         raise SettingError(f"there are {len(counts)} groups ({', '.join(counts)}); compare 2 or more.")
     if len(counts) > _MAX_GROUPS:
@@ -380,7 +357,7 @@ def _expand_estimates(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 def _test_groups(
     values: dict[str, Float64], known: dict[str, Any], labels: Int64, permutations: int, seed: int
 ) -> Float64:
-    """Return the p-value of each measure; NaN if all people have the same value.
+    """Return the p-value of each measure, NaN if all people have the same value.
 
     Measures that are defined for the same people are tested with the same permutations, which saves most of the time.
     """
@@ -392,11 +369,7 @@ def _test_groups(
     for names in by_people.values():
         rows = known[names[0]]
         table = np.column_stack([values[name][rows] for name in names])
-        num_groups = int(labels.max()) + 1
-
-        def compare(drawn: Int64, table: Float64 = table, num_groups: int = num_groups) -> Float64:
-            return compute_between_groups(drawn, table, num_groups)
-
+        compare = partial(compute_between_groups, values=table, num_groups=int(labels.max()) + 1)
         p_values |= dict(zip(names, compute_permutation_p(labels[rows], compare, permutations, seed), strict=True))
     return np.array(list(p_values.values()))
 
@@ -406,8 +379,8 @@ def compute_permutation_p(
 ) -> Float64:
     """Return the share of permutations of the labels whose statistic is at least that of the data, which counts as one.
 
-    `statistic` maps rows of labels to rows of statistics (rows x quantities), larger for larger differences. Unlike
-    `scipy.stats.permutation_test`, it tests all quantities by one product of matrices.
+    Unlike `scipy.stats.permutation_test`, it tests all quantities by one product of matrices: `statistic` maps rows of
+    labels to rows x quantities.
     """
     rng = np.random.default_rng(seed)
     observed = statistic(labels[None, :])[0]
@@ -422,14 +395,7 @@ def compute_permutation_p(
 
 
 def compute_between_groups(labels: Int64, values: Float64, num_groups: int) -> Float64:
-    """Return the sum of squares between groups of every quantity (rows of labels x quantities).
-
-    `values` are people x quantities. For two groups, the sum increases with the absolute difference of their means.
-
-    >>> labels, values = np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), np.array([[1.0], [2.0], [3.0], [6.0]])
-    >>> compute_between_groups(labels, values, 2).tolist()
-    [[9.0], [4.0]]
-    """
+    """Return the sum of squares between groups (rows of labels x quantities) of values of people x quantities."""
     centered = values - values.mean(axis=0)
     total = np.zeros((len(labels), values.shape[1]))
     for group in range(num_groups):
@@ -441,12 +407,7 @@ def compute_between_groups(labels: Int64, values: Float64, num_groups: int) -> F
 def estimate_differences(first: Float64, second: Float64, seed: tuple[int, ...]) -> tuple[Estimate, Estimate]:
     """Return the difference of two means and Hedges' g, with 95 % intervals by resampling the people of each group.
 
-    g is the difference in pooled standard deviations, corrected for small samples; NaN if nobody differs from the mean
-    of their group.
-
-    >>> difference, effect = estimate_differences(np.arange(20.0), np.arange(20.0) + 3, (0,))
-    >>> difference.value, difference.low < -3 < difference.high, effect.value.__round__(2)
-    (-3.0, True, -0.5)
+    g is the difference in pooled standard deviations, corrected for small samples; NaN if these are zero.
     """
     middle = np.concatenate([first, second]).mean()  # without it, sums of squares would lose precision
     counts = np.array([[len(first)], [len(second)]])
@@ -462,12 +423,8 @@ def estimate_differences(first: Float64, second: Float64, seed: tuple[int, ...])
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = (means[0] - means[1]) / pooled * (1 - 3 / (4 * freedom - 1))
     effects[pooled == 0] = np.nan
-    bounds = [np.nan, np.nan] if np.isnan(effects[0]) else np.nanpercentile(effects[1:], INTERVAL_PERCENTILES)
-    difference = np.percentile(means[0, 1:] - means[1, 1:], INTERVAL_PERCENTILES)
-    return (
-        Estimate(float(first.mean() - second.mean()), *map(float, difference)),
-        Estimate(float(effects[0]), *map(float, bounds)),
-    )
+    difference = Estimate.from_samples(first.mean() - second.mean(), means[0, 1:] - means[1, 1:])
+    return difference, Estimate.from_samples(effects[0], effects[1:])
 
 
 def adjust_holm(p_values: Float64) -> Float64:
@@ -487,11 +444,7 @@ def adjust_holm(p_values: Float64) -> Float64:
 
 
 def compute_spearman(first: Float64, second: Float64) -> Float64:
-    """Return Spearman's rank correlation along the last axis; NaN if all values of one side are equal.
-
-    >>> float(compute_spearman(np.array([1.0, 2.0, 5.0]), np.array([1.0, 4.0, 9.0])))
-    1.0
-    """
+    """Return Spearman's rank correlation along the last axis; NaN if all values of one side are equal."""
     one, other = (rankdata(values, axis=-1) for values in (first, second))
     one, other = (ranks - ranks.mean(axis=-1, keepdims=True) for ranks in (one, other))
     with np.errstate(invalid="ignore"):
@@ -509,12 +462,10 @@ def estimate_spearman(values: Float64, scores: Float64, permutations: int, seed:
     for start in range(0, NUM_RESAMPLES, _TOGETHER):
         drawn = rng.integers(len(scores), size=(min(_TOGETHER, NUM_RESAMPLES - start), len(scores)))
         samples.append(compute_spearman(values[drawn], scores[drawn]))
-    # a sample of one person drawn every time has no correlation
-    low, high = np.nanpercentile(np.concatenate(samples), INTERVAL_PERCENTILES)
     ranks, centered = rankdata(values)[:, None], rankdata(scores) - (len(scores) + 1) / 2
     order = np.arange(len(scores))
     p_value = compute_permutation_p(order, lambda rows: np.abs(centered[rows] @ ranks), permutations, seed)
-    return Estimate(rho, float(low), float(high)), float(p_value[0])
+    return Estimate.from_samples(rho, np.concatenate(samples)), float(p_value[0])
 
 
 def _fit_slope(measure: str, values: Float64, scores: Float64, users: Any) -> dict[str, Any]:

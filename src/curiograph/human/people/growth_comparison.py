@@ -10,20 +10,18 @@ import numpy as np
 
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.errors import SettingError, UnknownNameError, WalkError, quote_value
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.growth.first_visits import place_walks, select_first_visits
 from curiograph.human.people.null_models import NULL_MODELS
 from curiograph.human.trajectories import Trajectories, as_trajectories
-from curiograph.messages import quote_value
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
-from curiograph.results import Table, to_plain
+from curiograph.results import Skipped, Table, to_plain
 from curiograph.rewards.cct import FlexibilityTracker
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
-from curiograph.skipped import Skipped
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
@@ -261,10 +259,6 @@ def measure_growth(graph: Graph, visits: Int32) -> dict[str, Float64]:
     """Return `gaps`, `bits` and `conformable` (walks x steps) of walks after every step.
 
     `visits` (walks x steps) holds positions, and -1 after the end of a walk, whose values then stay the same.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> measure_growth(cycle(4), np.array([[0, 1, 2, 3], [0, 1, -1, -1]], np.int32))["gaps"].tolist()
-    [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]]
     """
     batch = GraphBatch.of([graph])
     growth = {quantity: np.empty(visits.shape) for quantity in QUANTITIES}

@@ -6,8 +6,7 @@ import difflib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from curiograph.errors import SettingError, UnknownNameError
-from curiograph.messages import quote_value
+from curiograph.errors import SettingError, UnknownNameError, quote_value
 
 
 class Measure(NamedTuple):

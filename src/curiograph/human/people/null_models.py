@@ -1,23 +1,23 @@
 """Null models: functions of a graph, walks and a seed that return the graph and the walks to measure.
 
-The null models of the networks of walks return one graph that contains a network for each walk, as separate components.
+`compare_growth` describes them. Those of the networks of walks return one graph that contains a network for each walk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from curiograph import kernels
-from curiograph.arrays import Float64, Int32, Int64
+from curiograph.arrays import Int32, Int64
 from curiograph.exploration.mdp import begin
 from curiograph.graph.csr import build_csr, freeze_array
 from curiograph.graph.graph import Graph
 
-_SWAPS_PER_EDGE = 10  # attempted swaps when a graph is rewired
-_LATTICE_ROUNDS = 10  # swaps per edge when a graph is latticized
-_NETWORK_ROUNDS = 50  # both for the networks of walks, as in Patankar et al. 2023
+_GRAPH_ROUNDS = 10  # attempted swaps per edge of a graph
+_NETWORK_ROUNDS = 50  # of the networks of walks, as in Patankar et al. 2023
 _NUM_DEGREE_GROUPS = 10
 _MAX_KEYS = 2**22  # random numbers drawn at a time: bounds the memory, does not change the result
 
@@ -25,53 +25,11 @@ NullDraw = tuple[Graph, Int32]
 """The graph and the walks to measure."""
 
 
-def rewire_graph(graph: Graph, visits: Int32, seed: int) -> NullDraw:
-    """Return a graph with random edges and the same degrees, and the same walks."""
-    return _swap_graph_edges(kernels.rewire.swap_edges, graph, _SWAPS_PER_EDGE, seed), visits
-
-
-def latticize_graph(graph: Graph, visits: Int32, seed: int) -> NullDraw:
-    """Return a graph with short edges along a ring of its nodes and the same degrees, and the same walks.
-
-    See `kernels.rewire.latticize_edges`.
-    """
-    return _swap_graph_edges(kernels.rewire.latticize_edges, graph, _LATTICE_ROUNDS, seed), visits
-
-
-def rewire_networks(graph: Graph, visits: Int32, seed: int) -> NullDraw:
-    """Return the network of each walk with random edges and the same degrees."""
-    return _swap_network_edges(kernels.rewire.swap_edges, graph, visits, seed)
-
-
-def latticize_networks(graph: Graph, visits: Int32, seed: int) -> NullDraw:
-    """Return the network of each walk with short edges along a ring of its nodes and the same degrees."""
-    return _swap_network_edges(kernels.rewire.latticize_edges, graph, visits, seed)
-
-
-def grow_constant(graph: Graph, visits: Int32, seed: int) -> NullDraw:
-    """Return networks with as many nodes and edges as those of the walks, and edges between random pairs of nodes.
-
-    This is the model with a constant probability of edges, given the number of edges.
-    """
-    return _draw_pairs(graph, visits, seed, np.ones(visits.shape[1]))
-
-
-def grow_proportional(graph: Graph, visits: Int32, seed: int) -> NullDraw:
-    """Return networks with as many nodes and edges as those of the walks, in which later nodes have more edges.
-
-    Pairs of nodes are drawn one after another, without replacement, with a probability proportional to the number
-    1, 2, ... of the later node of the pair.
-    """
-    return _draw_pairs(graph, visits, seed, np.arange(1.0, visits.shape[1] + 1))
-
-
 def grow_preferential(graph: Graph, visits: Int32, seed: int) -> NullDraw:
     """Return networks with as many nodes and edges as those of the walks, grown by preferential attachment.
 
-    Every node has, on arrival, links to m or m + 1 earlier nodes, or to all of them if they are fewer. m is the same
-    for all nodes of a network, and the nodes with one more are drawn at random. Earlier nodes are drawn one after
-    another, without replacement, with a probability proportional to their degree before the arrival; those without any
-    edge after all others, in random order.
+    Earlier nodes are drawn one after another, without replacement, with a probability proportional to their degree
+    before the arrival; those without any edge after all others, in random order.
     """
     walks, size = visits.shape
     rng = np.random.default_rng(seed)
@@ -92,53 +50,21 @@ def grow_preferential(graph: Graph, visits: Int32, seed: int) -> NullDraw:
     return _join_networks(np.concatenate(source), np.concatenate(target), walks, size)
 
 
-def walk_degree_matched(graph: Graph, visits: Int32, seed: int) -> NullDraw:
-    """Return random walks from the same starts to candidates with a degree like that of the visited nodes."""
-    return graph, _walk_randomly(graph, visits, seed, group_by_degree(graph))
-
-
-def walk_unbiased(graph: Graph, visits: Int32, seed: int) -> NullDraw:
-    """Return random walks from the same starts to any candidate."""
-    return graph, _walk_randomly(graph, visits, seed, np.zeros(graph.num_nodes, np.int64))
-
-
-def shuffle_walks(graph: Graph, visits: Int32, seed: int) -> NullDraw:
-    """Return the same nodes in random order."""
-    return graph, np.random.default_rng(seed).permuted(visits, axis=1)
-
-
-NULL_MODELS: dict[str, Callable[[Graph, Int32, int], NullDraw]] = {
-    "rewired": rewire_graph,
-    "random-walk": walk_degree_matched,
-    "unbiased": walk_unbiased,
-    "shuffled": shuffle_walks,
-    "latticized": latticize_graph,
-    "network-rewired": rewire_networks,
-    "network-latticized": latticize_networks,
-    "constant": grow_constant,
-    "proportional": grow_proportional,
-    "preferential": grow_preferential,
-}
-"""Null models by name: functions of a graph, walks and a seed that return the graph and the walks to measure."""
-
-
 def group_by_degree(graph: Graph) -> Int64:
-    """Return the group of each node, one of ten groups of equal size by degree; nodes of equal degree share a group.
-
-    The degree counts links in both directions.
-    """
+    """Return the group of each node, one of ten of equal size by degree; nodes of equal degree share a group."""
     degrees = graph.skeleton.degrees
     bounds = np.quantile(degrees, np.arange(1, _NUM_DEGREE_GROUPS) / _NUM_DEGREE_GROUPS)
     return np.searchsorted(bounds, degrees, side="right")
 
 
-def _walk_randomly(graph: Graph, visits: Int32, seed: int, groups: Int64) -> Int32:
-    """Return walks from the same starts to random candidates whose group is nearest to that of the visited node."""
+def walk_randomly(graph: Graph, visits: Int32, seed: int, *, degree_matched: bool) -> NullDraw:
+    """Return random walks from the same starts, if matched to candidates in the nearest group of degrees."""
+    groups = group_by_degree(graph) if degree_matched else np.zeros(graph.num_nodes, np.int64)
     walks = begin([graph], [visits[:, 0].astype(np.int64)], "igt", visits.shape[1], seed=seed)
     for step in range(1, walks.steps):
         nodes, visited = walks.candidates.nodes, visits[walks.candidates.walks, step]
         walks = walks.step(walks.best(-np.abs(groups[nodes] - groups[visited]).astype(np.float64)))
-    return walks.nodes
+    return graph, walks.nodes
 
 
 def share_edges(num_edges: Int64, size: int, rng: np.random.Generator) -> Int64:
@@ -160,9 +86,13 @@ def share_edges(num_edges: Int64, size: int, rng: np.random.Generator) -> Int64:
     return numbers
 
 
-def _draw_pairs(graph: Graph, visits: Int32, seed: int, weights: Float64) -> NullDraw:
-    """Draw as many pairs of nodes as the network of each walk has edges, by the weights of the later nodes."""
+def draw_pairs(graph: Graph, visits: Int32, seed: int, *, proportional: bool) -> NullDraw:
+    """Draw as many pairs of nodes as the network of each walk has edges, without replacement, all with equal chances.
+
+    If `proportional`, the chances are proportional to the number 1, 2, ... of the later node of the pair.
+    """
     walks, size = visits.shape
+    weights = np.arange(1.0, size + 1) if proportional else np.ones(size)
     earlier, later = np.tril_indices(size, -1)[::-1]
     num_edges = _count_network_edges(graph, visits)
     rng = np.random.default_rng(seed)
@@ -179,21 +109,23 @@ def _draw_pairs(graph: Graph, visits: Int32, seed: int, weights: Float64) -> Nul
     return _join_networks(np.concatenate(source), np.concatenate(target), walks, size)
 
 
-def _swap_graph_edges(swap: Callable[..., Int32], graph: Graph, rounds: int, seed: int) -> Graph:
-    """Swap edges of a whole graph by a kernel of `kernels.rewire`."""
+def swap_graph_edges(graph: Graph, visits: Int32, seed: int, *, kernel: str) -> NullDraw:
+    """Swap edges of a whole graph by a kernel of `kernels.rewire`; the walks stay the same."""
     rows = graph.skeleton
     bounds, streams = freeze_array(np.array([0, rows.num_nodes])), freeze_array(np.array([seed], np.uint64))
-    return Graph(rows.indptr, swap(rows.indptr, rows.indices, bounds, rounds, streams), names=graph.names)
+    indices = getattr(kernels.rewire, kernel)(rows.indptr, rows.indices, bounds, _GRAPH_ROUNDS, streams)
+    return Graph(rows.indptr, indices, names=graph.names), visits
 
 
-def _swap_network_edges(swap: Callable[..., Int32], graph: Graph, visits: Int32, seed: int) -> NullDraw:
+def swap_network_edges(graph: Graph, visits: Int32, seed: int, *, kernel: str) -> NullDraw:
     """Swap edges within the network of each walk by a kernel of `kernels.rewire`."""
     indptr, indices = _build_networks(graph, visits)
     walks, size = visits.shape
     bounds = freeze_array(np.arange(walks + 1) * size)
     streams = freeze_array(kernels.random.make_streams(np.uint64(seed), 0, walks))
-    swapped = swap(freeze_array(indptr), freeze_array(indices), bounds, _NETWORK_ROUNDS, streams)
-    return Graph(indptr, swapped), _number_visits(walks, size)
+    rows = freeze_array(indptr), freeze_array(indices)
+    swapped = getattr(kernels.rewire, kernel)(*rows, bounds, _NETWORK_ROUNDS, streams)
+    return Graph(indptr, swapped), np.arange(walks * size, dtype=np.int32).reshape(walks, size)
 
 
 def _build_networks(graph: Graph, visits: Int32) -> tuple[Int64, Int32]:
@@ -213,8 +145,19 @@ def _join_networks(source: Int64, target: Int64, walks: int, size: int) -> NullD
     indptr, indices, _ = build_csr(
         np.concatenate([source, target]), np.concatenate([target, source]), None, walks * size
     )
-    return Graph(indptr, indices), _number_visits(walks, size)
+    return Graph(indptr, indices), np.arange(walks * size, dtype=np.int32).reshape(walks, size)
 
 
-def _number_visits(walks: int, size: int) -> Int32:
-    return np.arange(walks * size, dtype=np.int32).reshape(walks, size)
+NULL_MODELS: dict[str, Callable[[Graph, Int32, int], NullDraw]] = {
+    "rewired": partial(swap_graph_edges, kernel="swap_edges"),
+    "random-walk": partial(walk_randomly, degree_matched=True),
+    "unbiased": partial(walk_randomly, degree_matched=False),
+    "shuffled": lambda graph, visits, seed: (graph, np.random.default_rng(seed).permuted(visits, axis=1)),
+    "latticized": partial(swap_graph_edges, kernel="latticize_edges"),
+    "network-rewired": partial(swap_network_edges, kernel="swap_edges"),
+    "network-latticized": partial(swap_network_edges, kernel="latticize_edges"),
+    "constant": partial(draw_pairs, proportional=False),
+    "proportional": partial(draw_pairs, proportional=True),
+    "preferential": grow_preferential,
+}
+"""Null models by name: functions of a graph, walks and a seed that return the graph and the walks to measure."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Int32, Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.similarity import Similarity
@@ -25,12 +25,10 @@ from curiograph.human.people.walk_measures import (
     measure_similarity,
 )
 from curiograph.human.trajectories import Trajectories, sort_users
-from curiograph.messages import quote_value
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.parallel.chunks import split_by_size
 from curiograph.progress import Progress, no_progress
-from curiograph.results import Table
-from curiograph.skipped import Skipped
+from curiograph.results import Skipped, Table
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:

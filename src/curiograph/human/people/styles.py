@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import INTERVAL_PERCENTILES, NUM_RESAMPLES, Estimate, draw_weights
+from curiograph.bootstrap import NUM_RESAMPLES, Estimate, draw_weights
 from curiograph.errors import WalkError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
@@ -55,10 +55,7 @@ class Styles(Table):
 
     @property
     def predicted(self) -> float:
-        """Number of visits at which a reliability of 0.7 is expected by the Spearman-Brown formula.
-
-        Infinite if the interval of the reliability includes zero.
-        """
+        """Number of visits at which a reliability of 0.7 is expected (Spearman-Brown); infinite if it may be zero."""
         if not self.reliability.low > 0:
             return float("inf")
         visits = float(self.blocks[self.blocks > 1].mean() * self.visits_per_block)
@@ -67,16 +64,10 @@ class Styles(Table):
 
     @property
     def labels(self) -> list[str]:
-        """Style of each person: hunter or busybody if the interval of the score excludes zero, else unclear.
-
-        All are unclear if the interval of the reliability includes zero.
-        """
-        if not self.reliability.low > 0:
-            return ["unclear"] * len(self.scores)
-        return [
-            "hunter" if low > 0 else "busybody" if high < 0 else "unclear"
-            for low, high in zip(self.low, self.high, strict=True)
-        ]
+        """Style of each person: hunter or busybody if the intervals of score and reliability are clear of zero."""
+        clear = self.reliability.low > 0
+        cases = [clear & (self.low > 0), clear & (self.high < 0)]
+        return [str(style) for style in np.select(cases, ["hunter", "busybody"], "unclear")]
 
     @property
     def answer(self) -> str:
@@ -177,10 +168,9 @@ def curiosity_styles(profile: Profile, block: int | None = 10, *, seed: int = 0)
 def _score_blocks(
     profile: Profile, nodes: Any, offsets: Int64, person: Int64, num_people: int
 ) -> tuple[Float64, tuple[str, ...], NDArray[np.bool_]]:
-    """Return the scores of the blocks that have one, the measures in it, and which blocks have one.
+    """Return the scores of the blocks of three nodes or more, the measures in it, and which blocks these are.
 
     A score is the mean over measures of their z-scores, with means and standard deviations over the means of people.
-    A block of fewer than three nodes has none.
     """
     graph, similarity = profile.graph, profile.similarity
     skeleton = Graph(graph.skeleton.indptr, graph.skeleton.indices)
@@ -205,9 +195,8 @@ def _score_blocks(
 def resample_blocks(scores: Float64, counts: Int64, seed: int) -> Float64:
     """Return half the widths of 95 % intervals of the means over the blocks of each person, by bootstrap.
 
-    The deviations of blocks from the mean of their person are pooled over people and resampled: the few blocks of one
-    person may be equal by chance. The interval of a person is as much wider as the standard deviation of their blocks
-    is above the pooled one.
+    The deviations of blocks from the mean of their person are pooled and resampled, as the few blocks of one person may
+    be equal by chance, and scaled up for people whose blocks have a standard deviation above the pooled one.
     """
     width = np.full(len(counts), np.nan)
     person = np.repeat(np.arange(len(counts)), counts)
@@ -230,9 +219,6 @@ def estimate_split_half(first: Float64, second: Float64, *, seed: int = 0) -> Es
 
     It is 2 r / (1 + r) for the Pearson correlation r of the halves over people (Spearman 1910, Brown 1910). The formula
     has no meaning for a negative r, which is returned as it is. NaN for fewer than 3 people or a half without variance.
-
-    >>> estimate_split_half(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0])).value.__round__(3)
-    0.889
     """
     if len(first) < 3:
         return Estimate(np.nan, np.nan, np.nan)
@@ -243,5 +229,4 @@ def estimate_split_half(first: Float64, second: Float64, *, seed: int = 0) -> Es
     with np.errstate(divide="ignore", invalid="ignore"):
         r = np.clip((xy - x * y / count) / np.sqrt((xx - x**2 / count) * (yy - y**2 / count)), -1.0, 1.0)
         values = np.where(r > 0, 2 * r / (1 + r), r)
-    bounds = [np.nan, np.nan] if np.isnan(values[0]) else np.nanpercentile(values[1:], INTERVAL_PERCENTILES)
-    return Estimate(float(values[0]), *map(float, bounds))
+    return Estimate.from_samples(values[0], values[1:])

@@ -21,6 +21,9 @@ from curiograph.parallel.chunks import split_by_size
 from curiograph.rewards.cct import compute_step_flexibility, count_conformable
 from curiograph.rewards.cpt import compute_final_compressibility
 
+# measures in the columns of kernels, which have constants of the same names
+_SUBGRAPH = ("edges", "clustering", "path_length", "efficiency", "modularity", "core_periphery", "entropy")
+_SEQUENCE = ("revisits", "heaps", "zipf", "visit_entropy", "entropy_rate")
 _MAX_PAIRS = 2**20  # pairs of visits whose similarity is computed together: bounds the memory
 _MAX_SIMILARITY = 1 + 1e-6  # cosines of float32 vectors may exceed 1 by rounding
 
@@ -41,12 +44,6 @@ def compute_measures(
 
     The visits of walk i, with returns, are `nodes[offsets[i]:offsets[i + 1]]`, at least one. `weighted` is the same
     graph with weights, maybe directed; without it, measures of the group `meaning` are left out.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> visits, measures = np.array([0, 1, 2, 3, 2], np.int32), ["nodes", "edges", "beta1", "revisits"]
-    >>> found = compute_measures(cycle(4), visits, np.array([0, 5]), measures)
-    >>> {name: values.tolist() for name, values in found.items()}
-    {'nodes': [4], 'edges': [4], 'beta1': [1], 'revisits': [1]}
     """
     wanted = set(measures)
     walks = freeze_array(nodes), freeze_array(offsets)
@@ -57,19 +54,9 @@ def compute_measures(
     subgraph = sub.measure_subgraphs(
         graph.indptr, graph.indices, *first, bool(wanted & {"path_length", "efficiency"}), "modularity" in wanted
     ).T
-    edges, entropy = subgraph[sub.EDGES], subgraph[sub.ENTROPY]
-    found: dict[str, NDArray[Any]] = {
-        "visits": visits,
-        "nodes": sizes,
-        "edges": edges,
-        "density": _divide(2 * edges, sizes * (sizes - 1)),
-        "clustering": subgraph[sub.CLUSTERING],
-        "path_length": subgraph[sub.PATH_LENGTH],
-        "efficiency": subgraph[sub.EFFICIENCY],
-        "modularity": subgraph[sub.MODULARITY],
-        "core_periphery": subgraph[sub.CORE_PERIPHERY],
-        "entropy": entropy,
-    }
+    found: dict[str, NDArray[Any]] = {name: subgraph[getattr(sub, name.upper())] for name in _SUBGRAPH}
+    density = _divide(2 * found["edges"], sizes * (sizes - 1))
+    found |= {"visits": visits, "nodes": sizes, "density": density}
     if wanted & {"beta0", "beta1", "opened", "closed", "gap_lifetime"}:
         grown = compute_growth(graph, *first, compressibility=False)
         walk, opened, closed = grown.gaps.T
@@ -84,23 +71,17 @@ def compute_measures(
         }
     if wanted & {"compressibility", "normalized_compressibility"}:
         bits = compute_final_compressibility(GraphBatch.of([graph]), *first)
-        found |= {"compressibility": bits, "normalized_compressibility": _divide(bits, entropy)}
+        found |= {"compressibility": bits, "normalized_compressibility": _divide(bits, found["entropy"])}
     if wanted & {"dimension", "conformable"}:
         dimension, freedom = compute_step_flexibility(GraphBatch.of([graph]), *first)
         found |= {"dimension": dimension[lasts], "conformable": count_conformable(dimension, freedom)[lasts]}
     if wanted & {"step_length", "step_exponent"}:
         lengths = seq.compute_step_lengths(graph.indptr, graph.indices, *walks)
         found["step_length"], found["step_exponent"] = seq.summarize_steps(lengths, offsets).T  # type: ignore[no-untyped-call]
-    if wanted & {"revisits", "revisit_share", "heaps", "zipf", "visit_entropy", "entropy_rate"}:
+    if wanted & {"revisit_share", *_SEQUENCE}:
         sequence = seq.measure_sequences(*walks).T
-        found |= {
-            "revisits": sequence[seq.REVISITS],
-            "revisit_share": sequence[seq.REVISITS] / visits,
-            "heaps": sequence[seq.HEAPS],
-            "zipf": sequence[seq.ZIPF],
-            "visit_entropy": sequence[seq.VISIT_ENTROPY],
-            "entropy_rate": sequence[seq.ENTROPY_RATE],
-        }
+        found |= {name: sequence[getattr(seq, name.upper())] for name in _SEQUENCE}
+        found["revisit_share"] = found["revisits"] / visits
     if weighted is not None and wanted & {"edge_weight", "forward_flow"}:
         found["edge_weight"], found["forward_flow"] = seq.measure_weights(
             weighted.indptr, weighted.indices, weighted.weights, *walks, *first
@@ -154,14 +135,10 @@ def measure_similarity(
 def _compute_pairs(similarity: PairSimilarity, first: NDArray[Any], second: NDArray[Any]) -> Float64:
     """Return the similarities of pairs of nodes; raise SettingError unless they are one number, at most 1, for each."""
     values = np.asarray(similarity.compute_pairs(first, second), np.float64)
-    if values.shape != first.shape or np.isnan(values).any():
+    if values.shape != first.shape or np.isnan(values).any() or values.max(initial=0) > _MAX_SIMILARITY:
         raise SettingError(
             f"similarity.compute_pairs returned an array of shape {values.shape} for {len(first):,} pairs, with "
-            f"{np.count_nonzero(np.isnan(values)):,} NaN; return one similarity for each pair."
-        )
-    if len(values) and values.max() > _MAX_SIMILARITY:
-        raise SettingError(
-            f"similarity.compute_pairs returned {values.max():g}; similarities are at most 1, so divide them by the "
-            "largest one."
+            f"{np.count_nonzero(np.isnan(values)):,} NaN and a largest value of {np.nanmax(values, initial=0):g}; "
+            "return one similarity of at most 1 for each pair."
         )
     return np.minimum(values, 1.0)

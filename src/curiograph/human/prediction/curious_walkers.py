@@ -13,11 +13,10 @@ import numpy as np
 import scipy.sparse
 
 from curiograph import kernels
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float32, Int32, Int64
-from curiograph.centrality.curious_pagerank import make_start_states
 from curiograph.centrality.rank_transition import check_p_g
-from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
+from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges
@@ -25,7 +24,7 @@ from curiograph.graph.graph import Graph
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.incidence import gather_product
-from curiograph.rewards.registry import as_reward
+from curiograph.rewards.reward_names import as_reward
 
 _STARTS_PER_TASK = 64
 
@@ -58,7 +57,7 @@ def simulate_walkers(
     tasks = [starts[first : first + _STARTS_PER_TASK] for first in range(0, len(starts), _STARTS_PER_TASK)]
     agent, settings = as_agent(agent), (reward, check_p_g(p_g), steps, count, seed)
     results = engine.map(
-        _simulate_starts,
+        simulate_starts,
         (graph, agent, *settings),
         tasks,
         name=f"walkers-{agent.name}-{reward}",
@@ -82,20 +81,14 @@ def simulate_walkers(
 
 
 def score_visits(visits: Sequence[Any], histories: Int32, candidates: Candidates) -> Float32:
-    """Return steps x candidates: the mean probability over the nodes of each candidate's history.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> visits = simulate_walkers(cycle(4), "random", "igt", [0], steps=2)
-    >>> score_visits(visits, np.array([[0]]), Candidates(np.array([0, 2]), np.array([1, 2]))).tolist()
-    [[0.5, 0.0], [0.0, 1.0]]
-    """
+    """Return steps x candidates: the mean probability over the nodes of each candidate's history."""
     count, width = histories.shape
     entries = (np.full(histories.size, 1 / width), histories.ravel(), np.arange(count + 1) * width)
     visited = scipy.sparse.csr_array(entries, shape=(count, visits[0].shape[0]))
     return np.stack([gather_product(visited, table, candidates).astype(np.float32) for table in visits])
 
 
-def _simulate_starts(shared: tuple[Any, ...], starts: Int64) -> Mapping[str, Any]:
+def simulate_starts(shared: tuple[Any, ...], starts: Int64) -> Mapping[str, Any]:
     """Task function: probabilities from some starts, flat.
 
     Those of start i after step k are at `bounds[i * steps + k]:bounds[i * steps + k + 1]`.
@@ -107,7 +100,7 @@ def _simulate_starts(shared: tuple[Any, ...], starts: Int64) -> Mapping[str, Any
     limits = _ConstantSize(count, alpha=1.0, groups=1, steps=steps)
     nodes, chances = [], []
     for start in starts:
-        states = make_start_states(np.asarray([start], np.int32), seed)
+        states = States.start(np.asarray([start], np.int32), seed)
         streams = kernels.random.make_streams(states.streams[0], 0, 1)
         visited = simulate_swarm(policy, states, np.ones(1), limits, streams).steps[1:]
         for step in range(steps):

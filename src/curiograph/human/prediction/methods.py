@@ -14,10 +14,10 @@ from curiograph.arrays import Float32, Float64, Int32
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
+from curiograph.errors import import_optional
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.choice_ranks import MEASURES, ChoiceRanks
+from curiograph.human.choices.choice_ranks import MEASURES
 from curiograph.human.choices.choice_sets import ChoiceSet
-from curiograph.optional import import_optional
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.progress import Progress, no_progress
 
@@ -109,13 +109,9 @@ class Components:
                 total += weight * component
         return total
 
-    def rank_choices(self, mixture: Mixture) -> ChoiceRanks:
-        """Rank the chosen nodes by a mixture."""
-        return self.choices.rank(self.score_mixture(mixture))
-
     def evaluate(self, mixture: Mixture) -> float:
         """Return the mean percentile rank of the choices under a mixture."""
-        return float(np.nanmean(self.rank_choices(mixture).percentile))
+        return float(np.nanmean(self.choices.rank(self.score_mixture(mixture)).percentile))
 
     def _center(self, scores: Float64) -> tuple[Float64, Float64]:
         """Subtract the mean of each choice; return the centered scores and the standard deviation of each choice."""
@@ -144,8 +140,7 @@ def score_pagerank(
 def _score_alpha(choices: Mapping[str, ChoiceSet], alpha: float) -> Mapping[str, Any]:
     """Task function: compute the PageRank of the candidates of all choice sets for one alpha.
 
-    The PageRank of a history is a weighted mean of the PageRanks of its nodes. The weight of a node is the expected
-    number of visits before the first teleport, which is smaller if walks reach dead ends.
+    That of a history is a mean over its nodes, weighted by the expected number of visits before the first teleport.
     """
     starts = np.unique(np.concatenate([each.windows.histories.ravel() for each in choices.values()]))
     table, flows = solve_from_nodes(next(iter(choices.values())).graph, alpha, starts)
@@ -185,7 +180,7 @@ def fit_split(shared: tuple[Components, int], task: tuple[NDArray[np.bool_], int
     test = components.rows(is_test)
     measures = {}
     for method, mixture in fits.items():
-        ranks = test.rank_choices(mixture)
+        ranks = test.choices.rank(test.score_mixture(mixture))
         measures[method] = np.stack([getattr(ranks, measure) for measure in MEASURES]).astype(np.float32)
     return {"fits": {method: mixture.to_dict() for method, mixture in fits.items()}, **measures}
 

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float32, Float64, Int64
-from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
+from curiograph.bootstrap import Estimate, resample_means, sum_by_user
 from curiograph.errors import UnknownNameError
 from curiograph.human.choices.choice_ranks import MEASURES
 from curiograph.human.prediction.methods import ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY, MEMORY, PAGERANK
 from curiograph.plotting import COLORS, create_figure
-from curiograph.results import Table, to_plain
-from curiograph.skipped import Skipped
+from curiograph.results import Skipped, Table, to_plain
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CANDIDATE_LABELS = {"last": "the out-neighbors of the last node", "all": "all nodes"}
@@ -44,13 +42,6 @@ class Outcome(Table, Mapping[str, Float32]):
     """Results for one candidate set: a mapping from methods to arrays of measures x splits x choices.
 
     The measures are percentile rank, reciprocal rank, hit@10 and NDCG@10; NaN for choices that a split does not test.
-
-    Examples
-    --------
-    >>> ranks = {name: np.full((4, 1, 2), value, np.float32) for name, value in [("pagerank", 0.5), ("igt", 0.75)]}
-    >>> outcome = Outcome("last", users=np.array([0, 1]), ranks=ranks, fits={}, seed=0)
-    >>> outcome.mean("igt")["percentile"], outcome.improvement("igt").value
-    (0.75, 0.5)
     """
 
     among: str
@@ -87,26 +78,21 @@ class Outcome(Table, Mapping[str, Float32]):
     def by_choice(self, method: str) -> Float64:
         """Average the percentile rank of every choice over the splits that test it; NaN if there is none."""
         table = self[method][0]
-        tested = ~np.isnan(table)
-        sums = np.where(tested, table, 0).sum(axis=0)
-        counts = tested.sum(axis=0)
-        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+        counts = np.count_nonzero(~np.isnan(table), axis=0)
+        return np.where(counts > 0, np.nansum(table, axis=0) / np.maximum(counts, 1), np.nan)
 
     def improvement(self, method: str) -> Improvement:
         """Compute the relative improvement of a method over PageRank."""
         ranks, base = (np.nanmean(self[name][0], axis=1) for name in (method, PAGERANK))
         by_split = ranks / base - 1
         samples = self._resample([method, PAGERANK])
-        low, high = np.percentile(samples[:, 0] / samples[:, 1] - 1, INTERVAL_PERCENTILES)
-        spread = by_split.std(ddof=1) if len(by_split) > 1 else np.nan
-        return Improvement(float(by_split.mean()), float(low), float(high), float(spread))
+        bounds = Estimate.from_samples(by_split.mean(), samples[:, 0] / samples[:, 1] - 1)
+        return Improvement(**vars(bounds), spread=float(by_split.std(ddof=1)) if len(by_split) > 1 else np.nan)
 
     def difference(self, method: str, other: str) -> Estimate:
         """Compute the difference in percentile rank of two methods, paired by choice."""
         means = [self.mean(name)["percentile"] for name in (method, other)]
-        samples = self._resample([method, other])
-        low, high = np.percentile(samples[:, 0] - samples[:, 1], INTERVAL_PERCENTILES)
-        return Estimate(means[0] - means[1], float(low), float(high))
+        return Estimate.from_samples(means[0] - means[1], np.diff(self._resample([other, method]))[:, 0])
 
     @property
     def added(self) -> Estimate:
@@ -127,46 +113,19 @@ class Outcome(Table, Mapping[str, Float32]):
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one entry per method and quantity."""
-        results = {method: (self.mean(method), self.improvement(method)) for method in self}
-        columns: dict[str, list[Any]] = {"candidates": [self.among] * len(results), "method": list(results)}
-        columns |= {measure: [means[measure] for means, _ in results.values()] for measure in MEASURES}
-        for name in ("value", "spread", "low", "high"):
-            key = "r" if name == "value" else f"r_{name}"
-            columns[key] = [getattr(improvement, name) for _, improvement in results.values()]
-        return columns
-
-    def plot_choices(self, method: str = "igt+cpt", ax: Axes | None = None) -> Axes:
-        """Plot the percentile rank of every choice under a method against PageRank: Figure 4B of the paper."""
-        if ax is None:
-            ax = create_figure(4.6, 4.2)[1]
-        base, ranks = self.by_choice(PAGERANK), self.by_choice(method)
-        tested = ~np.isnan(base) & ~np.isnan(ranks)
-        base, ranks = base[tested], ranks[tested]
-        ax.hexbin(base, ranks, gridsize=24, cmap="Greys", mincnt=1, linewidths=0.2)
-        ax.plot([0, 1], [0, 1], color=COLORS["muted"], linestyle="--", linewidth=1)
-        edges = np.linspace(0, 1, 11)
-        bins = np.clip(np.digitize(base, edges) - 1, 0, 9)
-        counts = np.bincount(bins, minlength=10)
-        filled = counts > 0
-        means = np.bincount(bins, ranks, 10)[filled] / counts[filled]
-        ax.plot((edges[:-1] + 0.05)[filled], means, "o-", color=COLORS["mixture"], label=f"mean of {method}")
-        ax.set_xlabel("percentile rank by PageRank")
-        ax.set_ylabel(f"percentile rank by {method}")
-        ax.legend(frameon=False, fontsize=8, loc="lower right")
-        return ax
+        means, improvements = [self.mean(method) for method in self], [self.improvement(method) for method in self]
+        return {
+            "candidates": [self.among] * len(self),
+            "method": list(self),
+            **{measure: [each[measure] for each in means] for measure in MEASURES},
+            "r": [each.value for each in improvements],
+            **{f"r_{name}": [getattr(each, name) for each in improvements] for name in ("spread", "low", "high")},
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prediction(Table):
-    """Results of `predict`: an `Outcome` for each candidate set.
-
-    Examples
-    --------
-    >>> ranks = {name: np.full((4, 1, 2), 0.5, np.float32) for name in ("pagerank", "igt")}
-    >>> outcome = Outcome("last", users=np.array([0, 1]), ranks=ranks, fits={}, seed=0)
-    >>> Prediction("mine", facts={}, outcomes={"last": outcome}, agents={})["last"].improvement("igt").value
-    0.0
-    """
+    """Results of `predict`: an `Outcome` for each candidate set."""
 
     name: str
     """Name of the dataset."""
@@ -225,7 +184,7 @@ class Prediction(Table):
         return " ".join(sentences)
 
     def plot(self) -> Figure:
-        """Plot, for each candidate set, the percentile rank by method and all choices by PageRank and igt+cpt."""
+        """Plot, for each candidate set, percentile ranks by method and of all choices (Figure 4B of the paper)."""
         figure, cells = create_figure(11, 4.4 * len(self.outcomes), columns=2, rows=len(self.outcomes))
         for (bars, scatter), outcome in zip(np.atleast_2d(cells), self.outcomes.values(), strict=True):
             percentiles = {method: outcome.mean(method)["percentile"] for method in outcome}
@@ -237,6 +196,16 @@ class Prediction(Table):
             bars.barh(order, [percentiles[method] for method in order], color=colors)
             bars.axvline(0.5, color="#555555", linewidth=1, linestyle=":")
             bars.set_xlabel(f"mean percentile rank of the choice among {CANDIDATE_LABELS[outcome.among]}")
-            outcome.plot_choices(ax=scatter)
+            base, ranks = outcome.by_choice(PAGERANK), outcome.by_choice("igt+cpt")
+            tested = ~np.isnan(base) & ~np.isnan(ranks)
+            scatter.hexbin(base[tested], ranks[tested], gridsize=24, cmap="Greys", mincnt=1, linewidths=0.2)
+            scatter.plot([0, 1], [0, 1], color=COLORS["muted"], linestyle="--", linewidth=1)
+            bins = np.clip(10 * base[tested], 0, 9).astype(int)
+            counts = np.bincount(bins, minlength=10)
+            filled = np.flatnonzero(counts)
+            means = np.bincount(bins, ranks[tested], 10)[filled] / counts[filled]
+            scatter.plot(filled / 10 + 0.05, means, "o-", color=COLORS["mixture"], label="mean of igt+cpt")
+            scatter.set(xlabel="percentile rank by PageRank", ylabel="percentile rank by igt+cpt")
+            scatter.legend(frameon=False, fontsize=8, loc="lower right")
         figure.suptitle(self.name)
         return figure

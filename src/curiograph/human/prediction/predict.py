@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float32
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import SettingError, UnknownNameError, import_optional, quote_value
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import BASELINES
@@ -22,8 +22,6 @@ from curiograph.human.prediction.methods import MEMORY, REWARDS, Components, fit
 from curiograph.human.prediction.outcomes import Outcome, Prediction
 from curiograph.human.prediction.study import Recipe, Study, make_study
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
-from curiograph.optional import import_optional
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.validation import check_integer, check_seed
@@ -142,12 +140,15 @@ def predict(
     if graph is not None:
         data = replace(data, graph=graph)
     study = make_study(data, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
-    check_splits(study, effort.splits)
-
-    def report(message: str, share: float | None = None) -> None:
-        progress(f"{study.name}: {message}", share)
-
-    training, scoring, *fitting = split_progress(report, [walkers == "trained", 1, 0.5, 0.5])
+    for among, choices in study.choices.items():
+        for number in range(effort.splits):
+            is_test = study.split(number, choices.windows.users)
+            if is_test.all() or not is_test.any():
+                raise SettingError(
+                    f"{study.name}: split {number} has all {len(choices)} choices ({among}) in one group of users; "
+                    "give walks of more users."
+                )
+    training, scoring, *fitting = split_progress(progress, [walkers == "trained", 1, 0.5, 0.5])
     agents = find_agents(study.graph, walkers, effort.train_steps, seed, engine, training)
     scored = score_components(study, agents, effort, engine, scoring)
     outcomes: dict[str, Outcome] = {
@@ -157,18 +158,6 @@ def predict(
     facts = {"study": study.summarize(), "recipe": asdict(study.recipe), "effort": asdict(effort), "seed": seed}
     names = {reward: agent.name for reward, agent in agents.items()}
     return Prediction(study.name, facts, outcomes, names, study.skipped)
-
-
-def check_splits(study: Study, splits: int) -> None:
-    """Raise SettingError if a split has no choice of training users, or none of test users."""
-    for among, choices in study.choices.items():
-        for number in range(splits):
-            is_test = study.split(number, choices.windows.users)
-            if is_test.all() or not is_test.any():
-                raise SettingError(
-                    f"{study.name}: split {number} has all {len(choices)} choices ({among}) in one group of users; "
-                    "give walks of more users."
-                )
 
 
 def find_agents(
@@ -217,17 +206,9 @@ def score_components(
     # one at a time: the visits may take hundreds of megabytes
     for (name, agent, reward, count), stage in zip(components, walking, strict=True):
         visits = simulate_walkers(
-            study.graph,
-            agent,
-            reward,
-            study.starts,
-            p_g=effort.p_g,
-            steps=effort.steps,
-            count=count,
-            seed=study.seed,
-            engine=engine,
-            progress=stage,
-        )
+            study.graph, agent, reward, study.starts, p_g=effort.p_g, steps=effort.steps, count=count, seed=study.seed,
+            engine=engine, progress=stage,
+        )  # fmt: skip
         for among, each in study.choices.items():
             walked[among][name] = score_visits(visits, each.windows.histories, each.candidates)
     pagerank = score_pagerank(study.choices, engine, ranking)
@@ -255,9 +236,9 @@ def fit_splits(
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
 ) -> Outcome:
-    """Fit all methods to the training users of every split, and collect the ranks of test users.
+    """Fit all methods to the training users of every split, and rank the choices of test users.
 
-    `among` names the choices; `key` holds values on which the scores depend besides study and effort.
+    `key` holds values on which the scores depend besides study and effort.
     """
     windows, splits = components.choices.windows, range(effort.splits)
     masks = [study.split(number, windows.users) for number in splits]

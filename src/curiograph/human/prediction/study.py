@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Int64
-from curiograph.errors import SettingError, WalkError
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
 from curiograph.human.data.cooccurrence import ItemSimilarity, Keep, cooccurrence_graph, core
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
-from curiograph.skipped import Skipped
+from curiograph.results import Skipped
 from curiograph.validation import check_choice, check_integer, is_number
 
 
@@ -69,22 +68,14 @@ CORE_RECIPES = {
 
 
 def get_recipe(name: str, keep: Keep = "knn") -> Recipe:
-    """Return the recipe of a dataset with a graph of some kind, as for `cooccurrence_graph`.
-
-    >>> get_recipe("books").item_users, get_recipe("books", "highest").item_users
-    (5, 25)
-    """
+    """Return the recipe of a dataset with a graph of some kind, as for `cooccurrence_graph`."""
     recipes = RECIPES if keep == "knn" else CORE_RECIPES
     return replace(recipes.get(name, Recipe()), keep=check_choice("keep", keep, get_args(Keep)))
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Three disjoint groups of users: graph users, training users and test users.
-
-    The graph users are fixed. Each split divides the other users into training users, to whose choices the methods are
-    fitted, and test users.
-    """
+    """Graph users, who are fixed, and other users, whom each split divides into training users and test users."""
 
     name: str
     """Name of the dataset."""

@@ -11,7 +11,7 @@ from nicegui import ui
 from curiograph.recommendation.reasons import Reason
 from curiograph.recommendation.recommended import Recommendations
 from curiograph.recommendation.recommender import compute_ranks
-from curiograph.service.labels import encode_label
+from curiograph.service.json_labels import encode_label
 from curiograph.service.page.walk_session import MAX_COMPARED, WalkSession
 from curiograph.service.page.words import (
     MOTIVE_DESCRIPTIONS,

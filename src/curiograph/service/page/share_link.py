@@ -7,13 +7,12 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
-from curiograph.errors import SettingError, WalkError
-from curiograph.messages import quote_value
-from curiograph.rewards.registry import REWARDS
-from curiograph.service.labels import encode_label
+from curiograph.errors import SettingError, WalkError, quote_value
+from curiograph.rewards.reward_names import REWARDS
+from curiograph.service.json_labels import encode_label
 from curiograph.service.page.walk_session import SharedWalk, WalkSession
 from curiograph.service.page.words import AGENTS, YOU
-from curiograph.service.settings import ServiceSettings
+from curiograph.service.server_settings import ServiceSettings
 from curiograph.service.store import DEFAULT_GRAPH, GraphStore, OpenGraph
 
 _EXAMPLE_WALK = ("kettle", "steam", "cloud", "rain", "garden", "flower", "rainbow", "sun", "lemon", "tea")

@@ -19,9 +19,9 @@ from curiograph.errors import CuriographError
 from curiograph.recommendation.ranker import CandidateSet
 from curiograph.recommendation.recommended import Recommendations
 from curiograph.recommendation.recommender import Recommender
-from curiograph.rewards.registry import REWARDS
-from curiograph.service.errors import BusyError
-from curiograph.service.labels import JsonLabel, search_labels
+from curiograph.rewards.reward_names import REWARDS
+from curiograph.service.error_responses import BusyError
+from curiograph.service.json_labels import JsonLabel, search_labels
 from curiograph.service.page import panels
 from curiograph.service.page.components import Browser, GrowthCurve, Picture
 from curiograph.service.page.drawing import draw_growth, draw_picture

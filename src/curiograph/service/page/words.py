@@ -6,9 +6,9 @@ from collections.abc import Hashable
 
 from pydantic import BaseModel
 
-from curiograph.messages import shorten_text
+from curiograph.errors import shorten_text
 from curiograph.service.computations import REWARD_DESCRIPTIONS, describe_agents
-from curiograph.service.labels import encode_label
+from curiograph.service.json_labels import encode_label
 
 YOU = "you"
 MOTIVES = {

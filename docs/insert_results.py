@@ -1,0 +1,66 @@
+"""Copy tables of stored results into README and the pages of docs: `python docs/insert_results.py`.
+
+A table stands between the lines `<!-- table: FILE: COLUMNS -->` and `<!-- end -->`. FILE is a page of docs/results, of
+which the first table with these columns is taken, or `FILE.json KEY`, the records under a key of a stored document.
+Without COLUMNS, all columns of the first table are taken.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+BLOCK = re.compile(r"(<!-- table: ([\w.]+)(?: (\w+))?(?:: (.+?))? -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def list_pages() -> list[Path]:
+    """Return README, the pages of docs, and the page of the benchmarks."""
+    return [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")), DOCS / "results" / "bench.md"]
+
+
+def read_tables(file: str, key: str) -> list[list[list[str]]]:
+    """Return the cells of all stored tables of a file, the names of the columns first."""
+    text = (DOCS / "results" / file).read_text()
+    if file.endswith(".json"):
+        records = json.loads(text)[key]
+        return [[list(records[0]), *([format_value(value) for value in record.values()] for record in records)]]
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    split = [[[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()] for table in tables]
+    return [[rows[0], *rows[2:]] for rows in split]  # without the line below the names
+
+
+def format_value(value: Any) -> str:
+    """Return a number with four digits, nothing for None, and any other value as text."""
+    return f"{value:,.4g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def format_table(file: str, key: str, columns: str | None) -> str:
+    """Return a stored table in Markdown."""
+    wanted = [name.strip() for name in columns.split(",")] if columns else []
+    table = next(table for table in read_tables(file, key) if set(wanted) <= set(table[0]))
+    kept = [table[0].index(name) for name in wanted] or range(len(table[0]))
+    lines = [[row[place] for place in kept] for row in table]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def fill_page(text: str) -> str:
+    """Return a page with all its tables filled."""
+    return BLOCK.sub(lambda found: found[1] + format_table(found[2], found[3], found[4]) + found[5], text)
+
+
+def main() -> None:
+    """Fill all pages."""
+    for page in list_pages():
+        text = page.read_text()
+        if (filled := fill_page(text)) != text:
+            page.write_text(filled)
+            print(f"filled the tables of {page.name}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Settings of the service, from which the options of `curiograph serve` derive."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from curiograph.errors import SettingError, quote_value
+from curiograph.service.error_responses import TooLargeError
+from curiograph.validation import check_integer
+
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
+MAX_BODY = 2 * 2**20
+"""Bytes of a request other than an upload."""
+MAX_WALKS = 1_000
+"""Walks or histories of one request."""
+MAX_K = 1_000
+"""Nodes listed in one response."""
+MAX_BEAM = 256
+"""Width of a beam."""
+MAX_NODES, MAX_EDGES = 200_000, 2_000_000
+"""Size of an uploaded graph."""
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """Settings of a service."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on; one that other machines can reach needs a token."""
+    port: int = 8000
+    """Port; 0 selects a free one."""
+    graphs: Mapping[str, Path] = field(default_factory=dict)
+    """Graph files to serve, by name."""
+    directed: bool = False
+    """Whether edge lists in `graphs` are directed."""
+    data: Path | None = None
+    """Folder of datasets; `CURIOGRAPH_DATA` by default."""
+    parts: Mapping[str, Path] = field(default_factory=dict)
+    """Files of prepared nodes, by the name of their graph."""
+    token: str | None = None
+    """Token that clients must send; None to allow any client."""
+    no_token: bool = False
+    """Whether other machines are served without a token."""
+    seconds: int = 30
+    """Maximum time to answer a request."""
+    steps: int = 500
+    """Maximum number of nodes of a walk or history."""
+    requests: int = 64
+    """Maximum number of requests that compute or wait."""
+    upload_bytes: int = 16 * 2**20
+    """Maximum size of an uploaded graph file."""
+    uploads: int = 16
+    """Uploaded graphs kept; a further upload replaces the least recently used one."""
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "steps", "requests", "upload_bytes", "uploads"):
+            check_integer(name, getattr(self, name), 1, "give a whole number, 1 or more")
+        if self.token is not None and not (self.token.strip() and self.token.isascii()):
+            raise SettingError(f"the token is {quote_value(self.token)}; give an ASCII text that cannot be guessed.")
+        if self.token is not None and self.no_token:
+            raise SettingError("there is a token (--token or CURIOGRAPH_TOKEN) and --no-token; leave one of them out.")
+        if not (self.is_loopback or self.token or self.no_token):
+            raise SettingError(
+                f"--host {self.host} can be reached from other machines: set CURIOGRAPH_TOKEN (or give --token TOKEN), "
+                "or --no-token to allow access without a token."
+            )
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the service."""
+        with suppress(ValueError):
+            return ipaddress.ip_address(self.host).is_loopback
+        return self.host in LOOPBACK_HOSTS
+
+    def check_walks(self, walks: Sequence[Sequence[object]]) -> None:
+        """Raise if there are too many walks or histories, or if one is too long."""
+        longest = max(map(len, walks), default=0)
+        if len(walks) > MAX_WALKS:
+            raise TooLargeError(f"there are {len(walks):,} walks or histories; at most {MAX_WALKS:,} are allowed.")
+        if longest > self.steps:
+            raise TooLargeError(f"a walk or history has {longest:,} entries; at most {self.steps:,} are allowed.")
+
+
+def check_count(name: str, value: int, maximum: int) -> None:
+    """Raise if a number of a request exceeds its limit."""
+    if value > maximum:
+        raise SettingError(f"{name} is {value:,}; at most {maximum:,} is allowed here.")
