@@ -60,10 +60,11 @@ def describe_agents() -> dict[str, str]:
 
 def measure_walks(opened: OpenGraph, request: schemas.MeasureRequest) -> bytes:
     """Measure one walk or several."""
-    growths = [
-        measure(opened.graph, opened.labels.walk(walk), compressibility=request.compressibility).to_dict()
-        for walk in request.batch
-    ]
+    growths = []
+    for walk in request.batch:
+        growth = measure(opened.graph, opened.labels.walk(walk), compressibility=request.compressibility)
+        gaps = [vars(gap) | {"lifetime": gap.lifetime} for gap in growth.gaps]
+        growths.append(growth.to_dict() | {"node": growth.nodes, "gaps": gaps})  # with labels as they are
     if request.walks is None:
         return schemas.GrowthResponse.model_validate(growths[0]).model_dump_json().encode()
     return schemas.GrowthsResponse.model_validate({"walks": growths}).model_dump_json().encode()
@@ -80,7 +81,7 @@ def explore_graph(opened: OpenGraph, request: schemas.ExploreRequest) -> bytes:
         fallback=request.fallback,
         seed=request.seed,
     )
-    return schemas.WalkResponse.model_validate(walk.to_dict()).model_dump_json().encode()
+    return schemas.WalkResponse.model_validate(walk.to_dict() | {"nodes": walk.nodes}).model_dump_json().encode()
 
 
 def look(opened: OpenGraph, request: schemas.LookRequest) -> bytes:

@@ -255,7 +255,6 @@ class RewardList(_Response):
 class GapResponse(_Response):
     """A gap: the nodes that opened and closed it, and the numbers of visited nodes at which they did; null if open."""
 
-    dim: int
     opened_by: NodeLabel
     closed_by: NodeLabel | None
     opened_at: int

@@ -16,10 +16,12 @@ from curiograph.agents.explore import explore
 from curiograph.arrays import Float64
 from curiograph.errors import WalkError
 from curiograph.exploration.mdp import list_starts, locate_start
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, require_edges
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.growth.records import Gap, Growth
+from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.service.page.layout import extend_layout
 from curiograph.service.page.words import AGENTS, MOTIVES, YOU
 from curiograph.service.schemas import encode_number
@@ -143,7 +145,8 @@ class WalkSession:
         self.steps = [*self.steps, *steps]
         self.view = view
         first = walk[:MAX_COMPRESSED_NODES]
-        self.bits = measure(self.graph, first).compressibility.tolist()  # as the reward cpt
+        prefixes = np.tile(self.graph.positions(first), (len(first), 1)), np.arange(1, len(first) + 1)
+        self.bits = CompressibilityTracker(GraphBatch.of([self.graph]), *prefixes).values().tolist()  # the reward cpt
         self.bits += [np.nan] * (len(walk) - len(first))
         self._update_growth()
 
