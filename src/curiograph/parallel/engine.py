@@ -109,34 +109,34 @@ class Engine:
         progress : callable
             Called with the progress.
         """
-        journal = None
-        if self.run is not None and not _inside_task.get():
-            journal = Journal(self.run, name, hash_key([*key, list(tasks)]))
+        results: dict[int, Result] = {}
         sizes = sizes or [1] * len(tasks)
-        with journal or nullcontext():
-            kept = {index: journal.read(index) for index in range(len(tasks))} if journal else {}
-            results: dict[int, Result] = {index: result for index, result in kept.items() if result is not None}
-            missing = [index for index in range(len(tasks)) if index not in results]
-            note = f" ({sum(sizes[index] for index in results):,} found in the run folder)" if results else ""
+        keeps = self.run is not None and not _inside_task.get()
+        try:
+            journal = Journal(self.run, name, hash_key([*key, list(tasks)])) if self.run and keeps else None
+            with journal or nullcontext():
+                kept = {index: journal.read(index) for index in range(len(tasks))} if journal else {}
+                results.update({index: result for index, result in kept.items() if result is not None})
+                missing = [index for index in range(len(tasks)) if index not in results]
+                note = f" ({sum(sizes[index] for index in results):,} found in the run folder)" if results else ""
 
-            def report() -> None:
-                done, total = sum(sizes[index] for index in results), sum(sizes)
-                progress(f"{name}: {done:,} of {total:,} {unit}{note}", done / max(1, total))
+                def report() -> None:
+                    done, total = sum(sizes[index] for index in results), sum(sizes)
+                    progress(f"{name}: {done:,} of {total:,} {unit}{note}", done / max(1, total))
 
-            report()
-            try:
+                report()
                 with closing(self._run(function, shared, tasks, missing, name)) as finished:
                     for index, result in finished:
                         results[index] = result
                         if journal:
                             journal.write(index, result)
                         report()
-            except KeyboardInterrupt:
-                advice = "nothing is kept; use a run folder (--run FOLDER) to be able to resume"
-                if journal:
-                    advice = f"they are kept in {self.run}: rerun the command to resume"
-                done = f"{len(results):,} of {len(tasks):,} tasks of {name}"
-                raise JobStopped(f"stopped after {done}; {advice}") from None
+        except KeyboardInterrupt:
+            advice = "nothing is kept; use a run folder (--run FOLDER) to be able to resume"
+            if keeps:
+                advice = f"they are kept in {self.run}: rerun the command to resume"
+            done = f"{len(results):,} of {len(tasks):,} tasks of {name}"
+            raise JobStopped(f"stopped after {done}; {advice}") from None
         return [results[index] for index in range(len(tasks))]
 
     def _run(

@@ -47,8 +47,8 @@ def test_scaled_components_are_standardized(scored):
 def test_rows_select_choices(scored):
     which = np.arange(len(scored.choices)) % 3 == 0
     mix = Mixture({PAGERANK: 1.0, "memory": -1.0}, 0.45, 3)
-    some = scored.rows(which).rank_choices(mix).percentile
-    assert np.allclose(some, scored.rank_choices(mix).percentile[which], equal_nan=True)
+    some, everything = (part.choices.rank(part.score_mixture(mix)).percentile for part in (scored.rows(which), scored))
+    assert np.allclose(some, everything[which], equal_nan=True)
 
 
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
