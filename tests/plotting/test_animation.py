@@ -45,6 +45,7 @@ def test_animate_requires_gif(tmp_path):
         walk.animate(tmp_path / "no" / "a.gif")
 
 
+@pytest.mark.long
 def test_long_walk_has_few_frames_and_reports_progress(tmp_path):
     told = []
     graph = cg.toys.cycle(70)

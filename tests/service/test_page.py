@@ -417,6 +417,7 @@ def expect_explained(visitor: Visitor) -> None:
     assert visitor.page.locator(controls).evaluate_all(unexplained) == []
 
 
+@pytest.mark.long
 def test_every_control_and_column_is_explained(browser: Any, address: str) -> None:
     visitor = Visitor(browser, address, tour=True)
     visitor.open("/")
@@ -476,7 +477,7 @@ SCREENS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize(
     "screen",
-    ["desktop", "phone-dark", *(pytest.param(each, marks=pytest.mark.long) for each in ("desktop-dark", "phone"))],
+    ["desktop", *(pytest.param(each, marks=pytest.mark.long) for each in ("desktop-dark", "phone", "phone-dark"))],
 )
 def test_axe_finds_nothing_serious(browser: Any, address: str, screen: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python").Axe()
@@ -565,6 +566,7 @@ def test_newcomer_walks(newcomer: Visitor) -> None:
         newcomer.expect_status(f"^{count}\\. {name}, chosen by you")
 
 
+@pytest.mark.long
 def test_newcomer_compares(newcomer: Visitor) -> None:
     newcomer.click(newcomer.page.get_by_role("tab", name="Compare"))
     newcomer.click(newcomer.page.get_by_role("button", name="Watch side by side"))
@@ -635,6 +637,7 @@ def test_walk_keeps_its_graph(browser: Any, small_server: tuple[str, Any]) -> No
     visitor.context.close()
 
 
+@pytest.mark.long
 def test_star(browser: Any, small_server: tuple[str, Any]) -> None:
     address, server = small_server
     graph = post_graph(address, "star.csv", "".join(f"hub,leaf{i}\n" for i in range(150_000)))
@@ -656,7 +659,7 @@ def test_star(browser: Any, small_server: tuple[str, Any]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif("CURIOGRAPH_DATA" not in os.environ, reason="needs Wikispeedia in CURIOGRAPH_DATA")
+@pytest.mark.skipif(not os.environ.get("CURIOGRAPH_DATA"), reason="needs Wikispeedia in CURIOGRAPH_DATA")
 def test_planner_does_well_on_wikispeedia(browser: Any) -> None:
     with start_server("--data", os.environ["CURIOGRAPH_DATA"]) as (address, _):
         visitor = Visitor(browser, address)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 SCRIPT = """
 import gc, os, threading, time, weakref
 from urllib.request import urlopen
@@ -38,6 +40,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.long
 def test_pages_without_a_browser_are_released() -> None:
     made = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SCRIPT)], capture_output=True, text=True, timeout=300, check=False

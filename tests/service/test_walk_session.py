@@ -229,7 +229,7 @@ def test_layout_of_long_walks_is_quick_and_spread() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif("CURIOGRAPH_DATA" not in os.environ, reason="needs Wikispeedia in CURIOGRAPH_DATA")
+@pytest.mark.skipif(not os.environ.get("CURIOGRAPH_DATA"), reason="needs Wikispeedia in CURIOGRAPH_DATA")
 def test_default_agent_does_well_on_wikispeedia() -> None:
     graph = GraphStore(ServiceSettings(data=Path(os.environ["CURIOGRAPH_DATA"]))).open("wikispeedia").graph
     returns = {}

@@ -174,7 +174,7 @@ def test_quick_requests_do_not_wait_for_long_ones():
             each.cancel()
 
 
-@pytest.mark.parametrize("end", ["leave", "kill the server"])
+@pytest.mark.parametrize("end", ["leave", pytest.param("kill the server", marks=pytest.mark.long)])
 def test_processes_end_with_the_client_and_with_the_server(end, dense):
     with start_server("--graph", f"dense={dense}") as (address, process):
         host, port = urlsplit(address).hostname, urlsplit(address).port

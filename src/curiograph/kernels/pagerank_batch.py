@@ -1,7 +1,8 @@
 """PageRank of several histories at once, in single precision.
 
 Every history is a column, so that each row of the graph is read once for all of them and the inner loops run over
-contiguous memory. See `kernels.pagerank` for the method. The caller refines the solution by solving for the residual.
+contiguous memory. See `kernels.pagerank_single` for the method. The caller refines the solution by solving for the
+residual.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def test_missing_datasets(no_datasets, tmp_path):
             load_dataset(name)
 
 
-@pytest.mark.skipif("CURIOGRAPH_DATA" not in os.environ, reason="CURIOGRAPH_DATA names no folder of datasets")
+@pytest.mark.skipif(not os.environ.get("CURIOGRAPH_DATA"), reason="CURIOGRAPH_DATA names no folder of datasets")
 def test_published_counts():
     wiki = load_dataset("wikispeedia")
     assert wiki.graph is not None

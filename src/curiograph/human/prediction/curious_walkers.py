@@ -29,13 +29,6 @@ from curiograph.rewards.reward_names import as_reward
 _STARTS_PER_TASK = 64
 
 
-class _ConstantSize(SwarmLimits):
-    """Limits of a swarm that does not get smaller from step to step."""
-
-    def count_walkers(self, step: int, sampled: bool) -> int:
-        return self.size
-
-
 def simulate_walkers(
     graph: Graph,
     agent: AgentLike,
@@ -97,7 +90,7 @@ def simulate_starts(shared: tuple[Any, ...], starts: Int64) -> Mapping[str, Any]
     policy = WalkerPolicy(
         stack=GraphBatch.of([graph]), agent=agent, reward=as_reward(reward), p_g=p_g, fallback="frontier", workers=1
     )
-    limits = _ConstantSize(count, alpha=1.0, groups=1, steps=steps)
+    limits = SwarmLimits(count, alpha=1.0, groups=1, steps=steps)  # as many walkers at every step
     nodes, chances = [], []
     for start in starts:
         states = States.start(np.asarray([start], np.int32), seed)
