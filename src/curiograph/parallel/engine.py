@@ -165,15 +165,16 @@ class Engine:
         ray = import_optional("ray", "ray", "The engine ray")
         was_running = ray.is_initialized()
         if not was_running:
-            local = {} if self.address else {"num_cpus": self.workers, "include_dashboard": False}
-            host, _, port = (self.address or "").removeprefix("ray://").rpartition(":")
+            address = self.address or os.environ.get("RAY_ADDRESS", "local")  # Ray itself would join any cluster here
+            local = {"num_cpus": self.workers, "include_dashboard": False} if address == "local" else {}
+            host, _, port = address.removeprefix("ray://").rpartition(":")
             try:
                 if port.isdecimal():  # Ray would wait for minutes
                     socket.create_connection((host, int(port)), timeout=10).close()
-                ray.init(self.address, **local, logging_level="ERROR", log_to_driver=False)
+                ray.init(address, **local, logging_level="ERROR", log_to_driver=False)
             except Exception as error:  # Ray raises many kinds of errors
                 raise SettingError(
-                    f"no cluster answers at address {quote_value(self.address)} ({shorten_text(error, 160)}); start "
+                    f"no cluster answers at address {quote_value(address)} ({shorten_text(error, 160)}); start "
                     "one with `ray start --head` and give its address, or use engine='local'."
                 ) from None
         try:
