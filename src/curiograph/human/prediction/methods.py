@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.arrays import Float32, Float64
+from curiograph.arrays import Float32, Float64, Int32
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.errors import import_optional
+from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_ranks import MEASURES
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.parallel import IN_PROCESS, Engine
@@ -142,13 +143,7 @@ def _score_alpha(choices: Mapping[str, ChoiceSet], alpha: float) -> Mapping[str,
     That of a history is a mean over its nodes, weighted by the expected number of visits before the first teleport.
     """
     starts = np.unique(np.concatenate([each.windows.histories.ravel() for each in choices.values()]))
-    graph = next(iter(choices.values())).graph
-    table = np.empty((len(starts), graph.num_nodes), np.float32)
-    for first in range(0, len(starts), _PAGERANK_BATCH):
-        nodes = starts[first : first + _PAGERANK_BATCH]
-        teleports = [make_uniform_teleport(np.asarray([node], np.int32)) for node in nodes]
-        table[first : first + len(teleports)] = compute_pagerank_rows(graph, alpha, teleports)
-    flows = compute_flow_scales(graph, alpha, table)
+    table, flows = solve_from_nodes(next(iter(choices.values())).graph, alpha, starts)
     scored = {}
     for name, each in choices.items():
         candidates, columns = each.candidates, np.searchsorted(starts, each.windows.histories).T
@@ -159,6 +154,16 @@ def _score_alpha(choices: Mapping[str, ChoiceSet], alpha: float) -> Mapping[str,
             scores += table[rows, candidates.nodes] * (flows[rows] / total)
         scored[name] = scores
     return scored
+
+
+def solve_from_nodes(graph: Graph, alpha: float, starts: Int32) -> tuple[Float32, Float64]:
+    """Return the PageRank from each of some nodes (starts x nodes), and the weight of each in that of a history."""
+    table = np.empty((len(starts), graph.num_nodes), np.float32)
+    for first in range(0, len(starts), _PAGERANK_BATCH):
+        nodes = starts[first : first + _PAGERANK_BATCH]
+        teleports = [make_uniform_teleport(np.asarray([node], np.int32)) for node in nodes]
+        table[first : first + len(teleports)] = compute_pagerank_rows(graph, alpha, teleports)
+    return table, compute_flow_scales(graph, alpha, table)
 
 
 # ---- fits -----------------------------------------------------------------------------------------------------------
