@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.exploration.mdp import Candidates
-from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation import count_rankers
 from curiograph.recommendation.count_rankers import FITTED_RANKERS, Ease, ItemKnn, Markov, Popularity, fit_ranker
+from support.rankers import make_walks, random_walks, score_all_nodes
 
 SIZE = 6
 RING = cg.Graph.from_edges([(i, (i + 1) % SIZE) for i in range(SIZE)])
@@ -23,26 +22,6 @@ some_walks = st.lists(st.lists(st.integers(0, SIZE - 1), max_size=6), max_size=8
 some_histories = st.lists(
     st.lists(st.integers(0, SIZE - 1), min_size=1, max_size=4, unique=True), min_size=1, max_size=4
 )
-
-
-def make_walks(graph, walks):
-    return Trajectories.from_walks(walks, graph=graph)
-
-
-def random_walks(graph, count=40):
-    rng = np.random.default_rng(0)
-    return make_walks(
-        graph, [[graph.label(int(i)) for i in rng.permutation(graph.num_nodes)[:4]] for _ in range(count)]
-    )
-
-
-def score_all_nodes(ranker, graph, histories):
-    """Scores of all nodes for every history."""
-    size = graph.num_nodes
-    nodes = np.tile(np.arange(size, dtype=np.int32), len(histories))
-    candidates = Candidates(np.arange(len(histories) + 1) * size, nodes)
-    given_histories = [np.array(history, np.int32) for history in histories]
-    return ranker.scores(graph, given_histories, candidates).reshape(len(histories), size)
 
 
 def list_steps(walks):

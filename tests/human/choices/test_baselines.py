@@ -4,54 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.errors import RankerError, WalkError
-from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import grid, library
 from curiograph.human.choices.baselines import BASELINES, Degree
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation import incidence as incidence_module
 from curiograph.recommendation.count_rankers import ItemKnn, Markov, Popularity
+from support.rankers import make_walks, random_walks, score_all_nodes
 
 SIZE = 6
 RING = cg.Graph.from_edges([(i, (i + 1) % SIZE) for i in range(SIZE)])
 ONE_WAY = cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 0)], directed=True)
 FITTED_BY_WALKS = (Popularity, Markov, ItemKnn)
-
-some_walks = st.lists(st.lists(st.integers(0, SIZE - 1), max_size=6), max_size=8)
-some_histories = st.lists(
-    st.lists(st.integers(0, SIZE - 1), min_size=1, max_size=4, unique=True), min_size=1, max_size=4
-)
-
-
-def make_walks(graph, walks):
-    return Trajectories.from_walks(walks, graph=graph)
-
-
-def random_walks(graph, count=40):
-    rng = np.random.default_rng(0)
-    return make_walks(
-        graph, [[graph.label(int(i)) for i in rng.permutation(graph.num_nodes)[:4]] for _ in range(count)]
-    )
-
-
-def score_all_nodes(ranker, graph, histories):
-    """Scores of all nodes for every history."""
-    size = graph.num_nodes
-    nodes = np.tile(np.arange(size, dtype=np.int32), len(histories))
-    candidates = Candidates(np.arange(len(histories) + 1) * size, nodes)
-    given_histories = [np.array(history, np.int32) for history in histories]
-    return ranker.scores(graph, given_histories, candidates).reshape(len(histories), size)
-
-
-def make_visit_matrix(walks):
-    """Walks by nodes, dense, ones where a walk visited a node."""
-    seen = np.zeros((len(walks), SIZE))
-    for row, walk in enumerate(walks):
-        seen[row, walk] = 1
-    return seen
 
 
 # ---- contract -------------------------------------------------------------------------------------------------------
