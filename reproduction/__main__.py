@@ -31,6 +31,7 @@ EXPERIMENTS = {
     "conditions": "gain of curiosity in groups of human choices",
     "motives": "weights over several motives, for players of Wikispeedia",
     "meaning": "what curiosity adds to models of choices, given the similarity of articles",
+    "false_findings": "how often statistics of people find something where there is nothing",
     "profile": "measures of finished and unfinished games, and styles of players",
     "recommenders": "recommenders on held-out events",
     "ablation": "effect of each choice behind the gnn agent",

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from curiograph.arrays import Float32, Float64, Int64
-from curiograph.bootstrap import INTERVAL_PERCENTILES, estimate_means, resample_means, sum_by_user
+from curiograph.bootstrap import INTERVAL_PERCENTILES, adjust_holm, estimate_means, resample_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.growth.compute import compute_growth
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.data.datasets import Dataset
-from curiograph.human.people.group_comparison import adjust_holm
 from curiograph.human.prediction.curious_walkers import score_visits, simulate_walkers
 from curiograph.human.prediction.methods import MEMORY, PAGERANK, REWARDS, Components, score_pagerank
 from curiograph.human.prediction.outcomes import Outcome

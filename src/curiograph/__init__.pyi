@@ -33,9 +33,9 @@ from .growth.measure import measure as measure
 from .growth.persistence import measure_persistence as measure_persistence
 from .growth.plots import animate_walk as animate_walk
 from .growth.plots import plot_walk as plot_walk
+from .human.people.correlations import correlate as correlate
 from .human.people.gap_survival import gap_survival as gap_survival
 from .human.people.group_comparison import compare_groups as compare_groups
-from .human.people.group_comparison import correlate as correlate
 from .human.people.profile import profile as profile
 from .parallel.engine import Engine as Engine
 from .recommendation.count_rankers import fit_ranker as fit_ranker

@@ -1,4 +1,4 @@
-"""Bootstrap confidence intervals, clustered by user."""
+"""Confidence intervals over users: Student's t for means, and bootstrap samples of users for other quantities."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
 
@@ -15,6 +16,8 @@ NUM_RESAMPLES = 2000
 INTERVAL_PERCENTILES = (2.5, 97.5)
 """Bounds of the confidence interval, as percentiles of the bootstrap samples."""
 _MAX_DRAWN = 2**18  # users drawn together; bounds the memory
+
+_FEW_PEOPLE = 10  # below, a remark asks for caution
 
 Seed = int | Sequence[int]
 """Seed of a random generator; a sequence holds the seed of a run and the number of a task."""
@@ -44,7 +47,8 @@ class Estimate:
         return self.low > 0 or self.high < 0
 
     def __str__(self) -> str:
-        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
+        bounds = f"{self.low:.3g} to {self.high:.3g}" if self.low == self.low else "no interval"
+        return f"{self.value:.3g} ({bounds})"
 
 
 def draw_weights(size: int, seed: Seed = 0) -> Iterator[Float64]:
@@ -71,15 +75,49 @@ def resample_means(sums: Float64, counts: Float64 | Int64, seed: Seed = 0) -> Fl
     return np.concatenate(means)
 
 
-def estimate_means(sums: Float64, counts: Int64, seed: int = 0) -> list[Estimate]:
-    """Return the mean and confidence interval of every quantity; arguments as for `resample_means`.
+def estimate_means(sums: Float64, counts: Int64) -> list[Estimate]:
+    """Return the mean and 95 % confidence interval over users of every quantity, by Student's t distribution.
 
-    >>> estimate_means(np.array([[2.0], [4.0]]), np.array([1, 2]))
-    [Estimate(value=2.0, low=2.0, high=2.0)]
+    `sums` (users x quantities) are over the `counts` entries of each user, and the mean is over all entries. Its
+    variance and degrees of freedom are corrected for few users who differ in their numbers of entries (Bell and
+    McCaffrey 2002). The bounds are NaN for a single user.
+
+    >>> estimate_means(np.array([[2.0], [4.0], [9.0]]), np.array([1, 1, 1]))
+    [Estimate(value=5.0, low=-3.956..., high=13.956...)]
     """
-    low, high = np.percentile(resample_means(sums, counts, seed), INTERVAL_PERCENTILES, axis=0)
     means = sums.sum(axis=0) / counts.sum()
-    return [Estimate(*numbers) for numbers in zip(means.tolist(), low.tolist(), high.tolist(), strict=True)]
+    errors, freedom = compute_errors(sums, counts)
+    widths = student_t.ppf(0.975, freedom) * errors
+    return [Estimate(*each) for each in np.column_stack([means, means - widths, means + widths]).tolist()]
+
+
+def compute_upper_p(sums: Float64, counts: Int64) -> Float64:
+    """Return the p-value of every mean being zero or below, by the same distribution; NaN for means of zero variance.
+
+    >>> compute_upper_p(np.array([[2.0], [4.0], [9.0]]), np.array([1, 1, 1])).round(3)
+    array([0.069])
+    """
+    errors, freedom = compute_errors(sums, counts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(student_t.sf(sums.sum(axis=0) / counts.sum() / errors, freedom))
+
+
+def compute_errors(sums: Float64, counts: Int64) -> tuple[Float64, float]:
+    """Return the standard errors of means over entries of users, and their degrees of freedom; see `estimate_means`."""
+    if len(counts) < 2:
+        return np.full(sums.shape[1], np.nan), np.nan
+    share = counts / counts.sum()
+    squares = float(share @ share)
+    # residual i has the variance leverage[i] if the means of all users have the same variance
+    leverage = 1 - 2 * share + squares
+    residuals = sums / counts[:, None] - sums.sum(axis=0) / counts.sum()
+    factors = share**2 / leverage
+    variances = factors @ residuals**2
+    # Satterthwaite: moments of the quadratic form in the residuals, whose covariances are squares - share_i - share_j
+    total, first, second = (float(factors @ share**power) for power in (0, 1, 2))
+    mixed = squares**2 * total**2 + 2 * total * second - 4 * squares * total * first + 2 * first**2
+    mixed += float(factors**2 @ (leverage**2 - (squares - 2 * share) ** 2))
+    return np.sqrt(variances), squares**2 / mixed
 
 
 def sum_by_user(values: Float64, users: Int64) -> Float64:
@@ -98,3 +136,25 @@ def make_columns(name: str, estimates: Sequence[Estimate]) -> dict[str, list[Any
         f"{name}_low": [estimate.low for estimate in estimates],
         f"{name}_high": [estimate.high for estimate in estimates],
     }
+
+
+def adjust_holm(p_values: Float64) -> Float64:
+    """Return p-values adjusted for several tests by the method of Holm; NaN is no test.
+
+    >>> adjust_holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    adjusted = np.full(len(p_values), np.nan)
+    order = np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]
+    factors = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
+    return adjusted
+
+
+def describe_few(people: int) -> list[str]:
+    """Return a sentence if there are too few people to generalize from, and none otherwise."""
+    if people >= _FEW_PEOPLE:
+        return []
+    if people == 1:
+        return ["There is one person: no interval, and no conclusion about people."]
+    return [f"There are {people} people: intervals assume that their values are about normally distributed."]

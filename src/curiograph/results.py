@@ -93,6 +93,13 @@ def to_plain(value: Any) -> Any:
         return str(value)
 
 
+def get_version() -> str:
+    """Return the version of this package, for records and methods paragraphs."""
+    import curiograph
+
+    return curiograph.__version__
+
+
 OUTSIDE = "outside the graph"
 """Reason of visits whose node is not in the graph."""
 MAX_SHOWN = 3

@@ -68,3 +68,24 @@ def test_bad_input(growths):
         cg.gap_survival(growths, horizon=99)
     with pytest.raises(cg.errors.UnknownNameError, match="'condition'"):
         cg.gap_survival(growths, "condition")
+
+
+def test_restricted_means_of_groups_are_tested_by_permuting_people(growths):
+    found = cg.gap_survival(growths, "group", horizon=5, seed=2)
+    assert found.p == cg.gap_survival(growths, "group", horizon=5, seed=2).p
+    gaps, rng = growths.gaps_frame(), np.random.default_rng(0)
+    people = sorted(gaps["user"].unique())
+
+    def compare(groups):
+        means = []
+        for group in "ab":
+            mine = gaps[gaps["user"].map(groups) == group]
+            curve = ecdf(CensoredData.right_censored(mine["lifetime"].to_numpy(), mine["censored"].to_numpy())).sf
+            means.append(curve.evaluate(np.arange(5)).sum())
+        return abs(means[0] - means[1])
+
+    labels = ["ab"[int(user[1:]) % 2] for user in people]
+    drawn = [compare(dict(zip(people, rng.permutation(labels), strict=True))) for _ in range(400)]
+    exceeding = np.mean(np.array(drawn) >= compare(dict(zip(people, labels, strict=True))) - 1e-9)
+    assert found.p == pytest.approx(exceeding, abs=0.08)
+    assert np.isnan(cg.gap_survival(growths).p)

@@ -11,12 +11,9 @@ import pytest
 from scipy import stats
 
 import curiograph as cg
-from curiograph.human.people.group_comparison import (
-    adjust_holm,
-    compute_between_groups,
-    compute_permutation_p,
-    estimate_differences,
-)
+from curiograph.bootstrap import adjust_holm
+from curiograph.human.people.group_comparison import ALL
+from curiograph.human.people.group_tests import compute_group_p, estimate_differences
 from curiograph.human.people.profile import Profile
 
 GRAPH = cg.generate("er", nodes=30, seed=1)
@@ -89,9 +86,89 @@ def test_three_groups_and_people_without_a_group(profile):
     assert found.without_group == ["p0", "p5", "p7"]
     assert sum(map(len, found.people.values())) == 17
     frame = found.to_frame()
-    pairs = frame[frame["measure"] == "beta1"][["group", "other"]].to_numpy().tolist()
-    assert pairs == [["g0", "g1"], ["g0", "g2"], ["g1", "g2"]]
+    rows = frame[frame["measure"] == "beta1"]
+    assert rows[["group", "other"]].to_numpy().tolist() == [[ALL, ""], ["g0", "g1"], ["g0", "g2"], ["g1", "g2"]]
+    assert rows["p"].nunique() == 4  # any difference, and each pair
+    with_pairs = frame[frame["group"] != ALL]
+    np.testing.assert_array_equal(with_pairs["p_holm"], adjust_holm(with_pairs["p"].to_numpy()))
+    against = cg.compare_groups(profile, by, measures=["beta1"], reference="g1", permutations=199).to_frame()
+    assert against[["group", "other"]].to_numpy().tolist() == [[ALL, ""], ["g0", "g1"], ["g2", "g1"]]
+    with pytest.raises(cg.errors.UnknownNameError, match="'g7'"):
+        cg.compare_groups(profile, by, reference="g7")
     found.plot().figure.draw_without_rendering()
+
+
+def test_people_without_a_value_are_not_counted(profile):
+    frame = profile.per_user()[["user", "group", "beta1"]]
+    frame.loc[frame["user"].isin(["p1", "p3", "p4"]), "beta1"] = np.nan
+    row = cg.compare_groups(frame, "group", permutations=99).to_frame().iloc[0]
+    assert (row["people"], row["other_people"]) == (9, 8)
+
+
+def draw_paired(effect: float, seed: int = 0) -> pd.DataFrame:
+    """Three sessions in each of two conditions by fifteen people, who differ much more than the conditions."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"user": np.repeat(np.arange(15), 6), "condition": ["calm", "loud"] * 45})
+    frame["score"] = 10 * rng.normal(size=15)[frame["user"]] + rng.normal(size=90)
+    frame["score"] += effect * (frame["condition"] == "loud")
+    return frame
+
+
+def test_paired_groups_are_compared_within_people():
+    frame = draw_paired(1.5)
+    with pytest.raises(cg.SettingError, match="paired"):
+        cg.compare_groups(frame, "condition")
+    found = cg.compare_groups(frame, "condition", paired=True, mixed_model=True)
+    row = found.to_frame().iloc[0]
+    means = frame.groupby(["user", "condition"])["score"].mean().unstack()
+    expected = stats.ttest_rel(means["calm"], means["loud"])
+    assert row["p"] == pytest.approx(expected.pvalue, abs=0.003)
+    assert (row["difference_low"], row["difference_high"]) == pytest.approx(expected.confidence_interval())
+    assert row["slope"] == pytest.approx(row["difference"], rel=0.01)
+    assert row["slope_p"] < 0.001
+    lonely = frame[~((frame["user"] == 3) & (frame["condition"] == "calm"))]
+    assert cg.compare_groups(lonely, "condition", paired=True).rows["people"] == [14]
+    assert cg.compare_groups(draw_paired(0.0, seed=1), "condition", paired=True).rows["p"][0] > 0.05
+    with pytest.raises(cg.SettingError, match="covariates"):
+        cg.compare_groups(frame, "condition", paired=True, covariates=["score"])
+
+
+def test_covariates_equal_an_analysis_of_covariance():
+    formula = pytest.importorskip("statsmodels.formula.api")
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"user": range(60), "age": rng.normal(40, 10, 60), "group": ["a", "b", "c"] * 20})
+    frame["value"] = 0.1 * frame["age"] + 0.6 * (frame["group"] == "a") + rng.normal(size=60)
+    found = cg.compare_groups(frame, "group", measures=["value"], covariates=["age"]).to_frame()
+    full = formula.ols("value ~ age + C(group)", frame).fit()
+    expected = full.compare_f_test(formula.ols("value ~ age", frame).fit())[1]
+    assert found["p"][0] == pytest.approx(expected, abs=0.01)
+    pair = formula.ols("value ~ age + C(group)", frame[frame["group"] != "c"]).fit()
+    assert found["difference"][1] == pytest.approx(-pair.params["C(group)[T.b]"])
+    bounds = -pair.conf_int().loc["C(group)[T.b]"]
+    assert (found["difference_low"][1], found["difference_high"][1]) == pytest.approx((bounds[1], bounds[0]))
+    assert found["p"][1] == pytest.approx(pair.pvalues["C(group)[T.b]"], abs=0.01)
+
+
+def test_groups_that_differ_in_length_are_told_apart_from_others():
+    rng = np.random.default_rng(2)
+    lists = [
+        cg.explore(GRAPH, "random", start=n, steps=8 + 8 * (n % 2), seed=int(rng.integers(999))) for n in range(30)
+    ]
+    groups = ["short", "long"] * 15
+    found = cg.compare_groups(cg.profile(GRAPH, lists), groups)
+    assert found.answer.startswith("The groups differ in the length of walks: ")
+    assert {"beta1", "compressibility", "edges"} <= set(found.depends_on_length)
+    assert "differ in beta1" not in found.answer
+    equal = cg.compare_groups(cg.profile(GRAPH, lists, nodes=8), groups)
+    assert not equal.lengths
+    assert "do not differ clearly" in equal.answer
+
+
+def test_methods_paragraph_names_what_a_reader_needs(profile):
+    text = cg.compare_groups(profile, "group", measures=MEASURES, permutations=99, seed=7).methods()
+    for words in ("seeker: 10 people", "3 measures", "99 permutations", "Holm", cg.__version__, "seed 7"):
+        assert words in text
+    assert "age" in cg.compare_groups(profile.to_frame().assign(age=range(60)), "group", covariates=["age"]).methods()
 
 
 def test_undefined_and_constant_measures():
@@ -203,18 +280,27 @@ def test_hedges_g_equals_statsmodels(sizes):
     assert estimate_differences(one, other, (0,))[1].value == pytest.approx(expected, rel=1e-9)
 
 
+def test_samples_without_variance_count_as_no_effect():
+    """One of forty people has a gap."""
+    one, other = np.eye(20)[0], np.zeros(20)
+    _, effect = estimate_differences(one, other, (0,))
+    assert effect.value == pytest.approx(0.31, abs=0.01)
+    assert effect.low == 0.0
+    assert effect.high == pytest.approx(0.57, abs=0.12)
+
+
 def test_no_effect_size_without_variation():
     difference, effect = estimate_differences(np.array([2.0, 2.0]), np.array([1.1, 1.1, 1.1]), (0,))
     assert [difference.value, difference.low, difference.high] == pytest.approx([0.9] * 3)
     assert np.isnan([effect.value, effect.low, effect.high]).all()
 
 
-def test_interval_of_a_difference_is_close_to_that_of_a_t_test():
+def test_interval_of_a_difference_is_that_of_a_t_test():
     rng = np.random.default_rng(0)
-    one, other = rng.normal(0, 1, 80), rng.normal(0.5, 2, 60)
+    one, other = rng.normal(0, 1, 8), rng.normal(0.5, 2, 6)
     difference, effect = estimate_differences(one, other, (0,))
-    low, high = stats.ttest_ind(one, other, equal_var=False).confidence_interval()
-    assert (difference.low, difference.high) == pytest.approx((low, high), abs=0.05)
+    expected = stats.ttest_ind(one, other, equal_var=False).confidence_interval()
+    assert (difference.low, difference.high) == pytest.approx(expected)
     assert effect.low < effect.value < effect.high
 
 
@@ -228,10 +314,17 @@ def test_permutation_p_equals_all_permutations(counts):
 
     every = [explain(np.array(order)) for order in set(permutations(labels.tolist()))]
     exact = np.mean(np.array(every) >= explain(labels) - 1e-9)
-    found = compute_permutation_p(
-        labels, lambda rows: compute_between_groups(rows, values[:, None], len(counts)), 20_000, seed=1
-    )
+    no_covariates = np.empty((len(labels), 0))
+    found = compute_group_p(values[:, None], labels, no_covariates, permutations=20_000, seed=1)
     assert found[0] == pytest.approx(exact, abs=0.01)
+
+
+def test_mixed_model_of_a_measure_that_is_constant_within_people(profile):
+    pytest.importorskip("statsmodels")
+    frame = profile.to_frame().assign(size=lambda rows: rows["user"].str[1:].astype(float))
+    with pytest.warns(UserWarning, match="size"):
+        row = cg.correlate(frame, "score", measures=["size"], mixed_model=True).to_dict()["rows"][0]
+    assert (row["slope"], row["converged"]) == (None, False)
 
 
 def test_holm_equals_statsmodels():

@@ -15,14 +15,24 @@ from curiograph import kernels
 from curiograph.agents.agent_names import as_agent
 from curiograph.centrality.walkers import simulate_biased_walks
 from curiograph.exploration.mdp import begin
-from curiograph.human.people.growth_comparison import compare_growth, measure_growth
-from curiograph.human.people.null_models import NULL_MODELS, group_by_degree, share_edges
+from curiograph.human.people.growth_comparison import HUMAN, compare_growth, measure_null
+from curiograph.human.people.null_models import NULL_MODELS, share_edges
 from curiograph.human.trajectories import Trajectories
 from oracles.reference import draw_graph
 from support.people import follow_agent
 
 GRAPH = cg.generate("ba", nodes=50, seed=2)
 NO_WALKS = np.empty((0, 1), np.int32)
+
+
+def draw_null(name, graph, visits, seed):
+    offsets = np.arange(len(visits) + 1) * visits.shape[1]
+    origins = kernels.matched_walks.find_origins(graph.indptr, graph.indices, visits.ravel(), offsets, visits.shape[1])
+    return NULL_MODELS[name](graph, visits, origins, seed)
+
+
+def measure_growth(graph, visits):
+    return measure_null((graph, visits, visits), (HUMAN, 0))
 
 
 def walk_with_agent(graph, agent, p_g, walks=150, steps=8, seed=0):
@@ -36,7 +46,7 @@ def test_swaps_keep_degrees_and_stay_simple(name, nodes, edges, directed, seed):
     pairs = np.random.default_rng([nodes, edges]).integers(nodes, size=(edges, 2))
     pairs[0] = 0, 1
     graph = cg.Graph.from_edges(pairs, directed=directed, nodes=range(nodes))
-    other, _ = NULL_MODELS[name](graph, NO_WALKS, seed)
+    other, _ = draw_null(name, graph, NO_WALKS, seed)
     assert np.array_equal(other.degrees, graph.skeleton.degrees)
     again = cg.Graph.from_networkx(other.to_networkx())  # drops loops, merges and mirrors edges, sorts rows
     assert again == other
@@ -46,7 +56,7 @@ def test_swaps_keep_degrees_and_stay_simple(name, nodes, edges, directed, seed):
 def test_rewiring_samples_graphs_uniformly():
     ring = cg.toys.cycle(6)  # of the 70 graphs of 6 nodes with two edges each, 10 are pairs of triangles
     parts = [
-        networkx.number_connected_components(NULL_MODELS["rewired"](ring, NO_WALKS, seed)[0].to_networkx())
+        networkx.number_connected_components(draw_null("rewired", ring, NO_WALKS, seed)[0].to_networkx())
         for seed in range(2000)
     ]
     assert np.mean(np.array(parts) == 2) == pytest.approx(1 / 7, abs=0.03)
@@ -65,7 +75,7 @@ def test_lattices_are_like_those_of_the_brain_connectivity_toolbox(family):
         kernels.rewire.shuffle_ring(place, 0, 40, np.uint64(seed))
         order = np.argsort(place)
         ours.append(
-            networkx.to_numpy_array(NULL_MODELS["latticized"](graph, NO_WALKS, seed)[0].to_networkx())[
+            networkx.to_numpy_array(draw_null("latticized", graph, NO_WALKS, seed)[0].to_networkx())[
                 np.ix_(order, order)
             ]
         )
@@ -76,7 +86,7 @@ def test_lattices_are_like_those_of_the_brain_connectivity_toolbox(family):
     found, expected = (np.mean([measure_clustering(each) for each in some]) for some in (ours, theirs))
     assert found == pytest.approx(expected, rel=0.15)
     if family != "ws":
-        rewired = networkx.to_numpy_array(NULL_MODELS["rewired"](graph, NO_WALKS, 0)[0].to_networkx())
+        rewired = networkx.to_numpy_array(draw_null("rewired", graph, NO_WALKS, 0)[0].to_networkx())
         assert found > 1.5 * measure_clustering(rewired)
 
 
@@ -111,7 +121,7 @@ def test_swaps_within_networks_keep_the_degrees_of_every_visit(draw, directed):
     graph = draw_graph(np.random.default_rng(0), 30, 0.3, directed=directed)
     visits = np.stack([np.random.default_rng(k).permutation(30)[:9] for k in range(25)]).astype(np.int32)
     originals = [graph.skeleton.to_networkx().subgraph(walk.tolist()) for walk in visits]
-    networks = split_networks(*NULL_MODELS[draw](graph, visits, 5))
+    networks = split_networks(*draw_null(draw, graph, visits, 5))
     assert [[network.degree(t) for t in range(9)] for network in networks] == [
         [original.degree(v) for v in walk.tolist()] for original, walk in zip(originals, visits, strict=True)
     ]
@@ -126,7 +136,7 @@ def test_swaps_within_networks_keep_the_degrees_of_every_visit(draw, directed):
 def test_grown_networks_have_as_many_nodes_and_edges(draw):
     visits = np.stack([np.random.default_rng(k).permutation(50)[:7] for k in range(60)]).astype(np.int32)
     for graph in (GRAPH, cg.toys.complete(50), cg.Graph.from_edges([(0, 1)], nodes=range(50))):
-        networks = split_networks(*NULL_MODELS[draw](graph, visits, 1))
+        networks = split_networks(*draw_null(draw, graph, visits, 1))
         expected = [graph.to_networkx().subgraph(walk.tolist()).number_of_edges() for walk in visits]
         assert [network.number_of_edges() for network in networks] == expected
 
@@ -139,7 +149,7 @@ def count_arrivals(networks: list[networkx.Graph]) -> np.ndarray:
 def test_arrivals_of_grown_networks_follow_their_definition():
     graph = draw_graph(np.random.default_rng(0), 60, 0.15)
     visits = np.stack([np.random.default_rng(k).permutation(60)[:10] for k in range(3000)]).astype(np.int32)
-    draws = {draw: split_networks(*NULL_MODELS[draw](graph, visits, 2)) for draw in ("constant", "proportional")}
+    draws = {draw: split_networks(*draw_null(draw, graph, visits, 2)) for draw in ("constant", "proportional")}
     edges = np.mean([network.number_of_edges() for network in draws["constant"]])
     earlier = np.arange(10)
     assert count_arrivals(draws["constant"]) == pytest.approx(edges * earlier / 45, abs=0.06)
@@ -151,7 +161,7 @@ def test_preferential_attachment_prefers_degrees():
     """A network of 4 nodes and 4 edges: 1, then 1 or 2 edges on arrival."""
     graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
     visits = np.tile(np.arange(4, dtype=np.int32), (4000, 1))
-    networks = split_networks(*NULL_MODELS["preferential"](graph, visits, 3))
+    networks = split_networks(*draw_null("preferential", graph, visits, 3))
     arrivals = np.array([[sum(u < v for u in network[v]) for v in range(4)] for network in networks])
     assert {tuple(row) for row in arrivals.tolist()} == {(0, 1, 2, 1), (0, 1, 1, 2)}
     assert np.mean(arrivals[:, 2] == 2) == pytest.approx(0.5, abs=0.03)
@@ -185,7 +195,7 @@ def test_growth_equals_measure():
 
 def test_shuffled_walks_have_the_same_final_values():
     nodes = walk_with_agent(GRAPH, "random", 1.0)
-    graph, others = NULL_MODELS["shuffled"](GRAPH, nodes, 3)
+    graph, others = draw_null("shuffled", GRAPH, nodes, 3)
     assert np.array_equal(np.sort(others), np.sort(nodes))
     assert not np.array_equal(others, nodes)
     before, after = measure_growth(GRAPH, nodes), measure_growth(graph, others)
@@ -193,20 +203,49 @@ def test_shuffled_walks_have_the_same_final_values():
     assert before["bits"][:, -1] == pytest.approx(after["bits"][:, -1])
 
 
-def test_degree_matched_walks_choose_the_nearest_group():
-    nodes, groups = walk_with_agent(GRAPH, "max-degree", 0.8, walks=40), group_by_degree(GRAPH)
-    _, others = NULL_MODELS["random-walk"](GRAPH, nodes, 0)
-    assert np.array_equal(others[:, 0], nodes[:, 0])
-    for theirs, walk in zip(nodes, others, strict=True):
-        for t in range(1, len(walk)):
-            options = set(GRAPH.neighbors(int(walk[t - 1]))) - set(walk[:t].tolist())
-            if options:
-                assert walk[t] in options
-                nearest = min(abs(groups[v] - groups[theirs[t]]) for v in options)
-                assert abs(groups[walk[t]] - groups[theirs[t]]) == nearest
-    plain = NULL_MODELS["unbiased"](GRAPH, nodes, 0)[1]
-    degrees = GRAPH.degrees
-    assert abs(degrees[others].mean() - degrees[nodes].mean()) < abs(degrees[plain].mean() - degrees[nodes].mean())
+def find_origin(graph, walk, visit):
+    """Slow reference: where the first visit of a node came from, and whether by a link, from the raw walk."""
+    order = list(dict.fromkeys(walk[:visit]))
+    last, links = walk[visit - 1], {node: set(graph.neighbors(int(node))) for node in order}
+    linked = walk[visit] in links[last]
+    if not links[last] - set(order):
+        linked = any(walk[visit] in some for some in links.values())
+    return order.index(last) if linked else -1 - order.index(last)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_origins_and_matched_walks_follow_their_definition(directed):
+    rng = np.random.default_rng(4)
+    graph = draw_graph(rng, 30, 0.12, directed=directed)
+    walks = [rng.integers(30, size=25).tolist() for _ in range(60)]
+    people = Trajectories.from_walks(walks, graph=graph)
+    rows = graph.indptr, graph.indices
+    origins = kernels.matched_walks.find_origins(*rows, people.nodes, people.offsets, 6)
+    for walk, found in zip(people, origins, strict=True):
+        firsts = [walk.index(node) for node in dict.fromkeys(walk)][1:6]
+        assert found.tolist() == [0, *(find_origin(graph, walk, visit) for visit in firsts)]
+    visits = np.array([list(dict.fromkeys(walk))[:6] for walk in people], np.int32)
+    for name in ("unbiased", "random-walk"):
+        _, others = NULL_MODELS[name](graph, visits, origins, 1)
+        assert np.array_equal(others[:, 0], visits[:, 0])
+        for walk, origin in zip(others.tolist(), origins.tolist(), strict=True):
+            assert len(set(walk)) == 6
+            for t in range(1, 6):
+                place = origin[t] if origin[t] >= 0 else -1 - origin[t]
+                options = set(graph.neighbors(walk[place])) - set(walk[:t])
+                if origin[t] < 0:
+                    assert walk[t] not in options
+                elif options:
+                    assert walk[t] in options
+
+
+def test_random_walks_choose_any_candidate_or_by_the_fitted_power_of_degree():
+    star = cg.Graph.from_edges([("hub", n) for n in range(4)] + [(0, n) for n in range(10, 16)], nodes=["hub"])
+    hub = star.position("hub")
+    visits = np.array([[hub, star.position(0)]] * 600 + [[hub, star.position(1)]] * 400, np.int32)
+    plain, fitted = (draw_null(name, star, visits, 2)[1][:, 1] for name in ("unbiased", "random-walk"))
+    assert np.mean(plain == star.position(0)) == pytest.approx(0.25, abs=0.05)
+    assert np.mean(fitted == star.position(0)) == pytest.approx(0.6, abs=0.05)
 
 
 @pytest.mark.parametrize("name", NULL_MODELS)
@@ -216,15 +255,34 @@ def test_every_null_model_is_compared_by_every_theory(name):
     assert found.to_dict() == again.to_dict()
     assert list(found.area[name]) == ["gaps", "bits", "conformable"]
     assert "conformable degrees of freedom" in found.answers[0]
-    one, two = (NULL_MODELS[name](GRAPH, walk_with_agent(GRAPH, "random", 1.0, walks=5), seed) for seed in (1, 2))
+    one, two = (draw_null(name, GRAPH, walk_with_agent(GRAPH, "random", 1.0, walks=5), seed) for seed in (1, 2))
     assert one[0] != two[0] or not np.array_equal(one[1], two[1])
 
 
-def test_walk_without_candidates_keeps_its_values():
-    path = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("d", "a"), ("d", "b")], directed=True)
-    walks = Trajectories.from_walks([["a", "b", "d", "c"]], graph=path)  # d cannot be reached from a
-    bits = compare_growth(path, walks, steps=4, nulls=["unbiased"], replicates=2).means["unbiased"]["bits"]
-    assert bits[3] == bits[2] > bits[1]
+def test_jumps_of_people_are_kept_and_reported():
+    rng = np.random.default_rng(0)
+    graph = cg.generate("rg", nodes=50, seed=3)
+    walks = []
+    for start in rng.integers(50, size=120).tolist():
+        walk = [start]
+        while len(walk) < 10:
+            near = [node for node in graph.neighbors(walk[-1]) if node not in walk]
+            jump = rng.random() < 0.2 or not near
+            walk.append(int(rng.choice([node for node in range(50) if node not in walk] if jump else near)))
+        walks.append(walk)
+    found = compare_growth(graph, Trajectories.from_walks(walks, graph=graph), nulls=["unbiased", "random-walk"])
+    assert all(p > 0.05 for values in found.p_holm.values() for p in values.values())
+    assert found.jumps == pytest.approx(0.2, abs=0.05)
+    assert f"{found.jumps:.0%} of new nodes by a jump" in found.answers[-1]
+
+
+def test_one_person_has_no_interval():
+    walks = follow_agent(GRAPH, "random", "igt", 1.0, walks=6, steps=8)
+    alone = Trajectories.from_walks(list(walks), users=["ann"] * 6, graph=GRAPH)
+    found = compare_growth(GRAPH, alone, steps=8, replicates=2)
+    assert np.isnan(found.area["unbiased"]["gaps"].low)
+    assert "no interval" in found.answers[0]
+    assert "one person" in found.answers[-1]
 
 
 def test_curious_walks_differ_from_null_models_and_random_walks_do_not():
@@ -232,7 +290,7 @@ def test_curious_walks_differ_from_null_models_and_random_walks_do_not():
     assert not by_chance.area["unbiased"]["gaps"].clear
     assert "Against unbiased, human walks show no clear difference in gaps" in " ".join(by_chance.answers)
     curious = compare_growth(GRAPH, follow_agent(GRAPH, "greedy", "igt", 0.2, walks=150, steps=8), steps=8)
-    for null, answer in zip(("rewired", "random-walk", "unbiased"), curious.answers, strict=False):
+    for null, answer in zip(("rewired", "unbiased", "random-walk"), curious.answers, strict=False):
         assert curious.area[null]["gaps"].low > 0
         assert re.match(f"Against {null}, .* more gaps", answer)
     assert curious.excess["shuffled"]["gaps"][-1].value == 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from curiograph.agents.agent_names import AgentLike
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
+from curiograph.bootstrap import Estimate, adjust_holm, compute_upper_p, estimate_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
@@ -20,7 +20,7 @@ from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 from curiograph.human.motives.logit import compute_features
-from curiograph.human.motives.motive_fits import MotiveFit, Motives, find_best_motives
+from curiograph.human.motives.motive_fits import CHANCE, MotiveFit, Motives, find_best_motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
@@ -85,7 +85,7 @@ def hypotheses(
         Count steps to visited nodes as choices too: the candidates are all out-neighbors of the last node and the node
         before it.
     seed : int
-        Seed of the groups of users and of the confidence intervals.
+        Seed of the groups of users.
     engine : str or Engine
         Where the tasks run; the result is the same.
     progress : callable
@@ -132,15 +132,18 @@ def hypotheses(
     is_best = find_best_motives(gains[counts >= min_choices])
     shares = [Estimate(np.nan, np.nan, np.nan)] * len(compared)
     if len(is_best):
-        shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64), seed)
+        shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64))
+    below_chance = CHANCE * counts[:, None] - percentiles
+    p_values = adjust_holm(np.concatenate([compute_upper_p(sums, counts) for sums in (gains, below_chance)]))
     fits = {
-        compared[index].name: MotiveFit(compared[index].name, float(p_g[index].mean()), *estimates)
-        for index, *estimates in zip(
+        compared[index].name: MotiveFit(compared[index].name, float(p_g[index].mean()), *values)
+        for index, *values in zip(
             order.tolist(),
-            estimate_means(gains, counts, seed),
-            estimate_means(gains[:, :1] - gains, counts, seed),
-            estimate_means(percentiles, counts, seed),
+            estimate_means(gains, counts),
+            estimate_means(gains[:, :1] - gains, counts),
+            estimate_means(percentiles, counts),
             shares,
+            *p_values.reshape(2, -1).tolist(),
             strict=True,
         )
     }

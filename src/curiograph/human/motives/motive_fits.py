@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import Estimate, make_columns
+from curiograph.bootstrap import Estimate, describe_few, make_columns
 from curiograph.results import Skipped, Table, to_plain
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 MAX_INFLATION = 10.0
 """Variance inflation factor above which a motive is too similar to the others to be distinguished."""
 _COLOR_NAMES = {"uniform": "random", "degree": "max-degree"}  # motives in the color of an agent
-_CHANCE = 0.5  # mean percentile rank of a uniform choice
+CHANCE = 0.5
+"""Mean percentile rank of a uniform choice."""
+_LEVEL = 0.05  # of false findings, over all motives and both directions
 _TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
 Result = TypeVar("Result")
 
@@ -104,14 +106,24 @@ class MotiveFit:
     best_for: Estimate
     """Share of users whose choices the motive explains best, ties shared; NaN if no user has enough choices."""
 
+    p_better: float
+    """P-value of the motive being no better than chance, adjusted for all motives and both directions (Holm)."""
+    p_opposed: float
+    """P-value of a mean percentile rank of 0.5 or above, adjusted in the same way."""
+
+    @property
+    def better(self) -> bool:
+        """Whether the motive explains the choices clearly better than chance."""
+        return self.p_better < _LEVEL
+
     @property
     def opposed(self) -> bool:
-        """Whether people clearly choose what the motive ranks low: the interval of `percentile` is below 0.5.
+        """Whether people clearly choose what the motive ranks low: `percentile` is clearly below 0.5.
 
         False if the motive is clearly better than chance all the same, because people choose the top and the bottom of
         its order more often than the middle.
         """
-        return self.percentile.high < _CHANCE and self.gain.low <= 0
+        return self.p_opposed < _LEVEL and not self.better
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,20 +175,24 @@ class Motives(ByMotive[MotiveFit]):
         """The result in one sentence, and a second one if people clearly oppose a motive."""
         first, *others = self.values()
         choices = f"the {self.choices:,} choices"
-        answer = f"The {first.name} motive explains {choices} best, {first.gain} bits per choice better than chance"
-        if first.gain.low <= 0:
-            answer = f"No motive explains {choices} better than chance"
-        elif others:
-            clearly = "" if others[0].behind.clear else "not clearly "
-            answer += f" and {clearly}better than {others[0].name}, by {others[0].behind}"
+        better = [fit for fit in self.values() if fit.better]
+        if not better:
+            answer = f"No motive explains {choices} clearly better than chance"
+        else:
+            best = "best, " if better[0] is first else ""
+            size = f"{better[0].gain} bits per choice better than chance"
+            answer = f"The {better[0].name} motive explains {choices} {best}{size}"
+            if best and others:
+                clearly = "" if others[0].behind.clear else "not clearly "
+                answer += f" and {clearly}better than {others[0].name}, by {others[0].behind}"
         if self.opposed:
             listed = ", ".join(f"{name} (percentile {self[name].percentile})" for name in self.opposed)
-            answer += f". The choices are clearly opposed to {listed}; chance is {_CHANCE}"
-        return f"{answer}."
+            answer += f". The choices are clearly opposed to {listed}; chance is {CHANCE}"
+        return " ".join([f"{answer}.", *describe_few(len(self.users))])
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one row per motive; bounds of intervals are called `gain_low`, `gain_high` etc."""
-        columns = self._list_columns(("gain", "behind", "percentile", "best_for"), ("opposed",))
+        columns = self._list_columns(("gain", "behind", "percentile", "best_for"), ("p_better", "p_opposed", "opposed"))
         return {"motive": list(self), "p_g": [fit.p_g for fit in self.values()], **columns}
 
     def per_user(self) -> pd.DataFrame:

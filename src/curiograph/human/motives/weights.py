@@ -84,7 +84,7 @@ def estimate_weights(
     size = len(kept)
     personal, together, alone, without = sums[:, :1], sums[:, 1:2], sums[:, 2 : 2 + size], sums[:, 2 + size :]
     bits = np.column_stack([together, personal - together, alone, together - without])
-    estimates = estimate_means(np.where(np.abs(bits) < _NO_BITS, 0.0, bits), counts, seed)
+    estimates = estimate_means(np.where(np.abs(bits) < _NO_BITS, 0.0, bits), counts)
     inflations = compute_inflations(data.features)
     variances = population.people.var(axis=0)
     noise = np.mean(population.people_errors**2, axis=0)

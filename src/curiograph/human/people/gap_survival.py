@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.arrays import Float64
+from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
 from curiograph.errors import UnknownNameError, WalkError
 from curiograph.growth.records import Growths
-from curiograph.human.people.profile import number_people
+from curiograph.human.people.group_tests import compute_permutation_p
+from curiograph.human.people.people_table import number_people
 from curiograph.results import Table
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_PERMUTATIONS = 9999
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +49,8 @@ class GapSurvival(Table):
     """Time after which half of the gaps are closed, by group; infinite if that is never observed."""
     horizon: int
     """Number of steps to which the mean is restricted."""
+    p: float
+    """P-value of a difference between groups in the restricted mean, by permutation of people; NaN for one group."""
 
     def columns(self) -> dict[str, Any]:
         """Return one row per group and time."""
@@ -140,7 +146,23 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
         # medians can be infinite, so bounds are not interpolated
         bounds = np.percentile(_find_median(samples), INTERVAL_PERCENTILES, method="inverted_cdf")
         medians[group] = Estimate(float(_find_median(survival[None, :])[0]), *map(float, bounds))
-    return GapSurvival(curves, means, medians, horizon)
+    people = np.concatenate([members[group] for group in groups])
+    bounds = np.cumsum([0, *(len(members[group]) for group in groups)])
+
+    def compare_means(order: Int64) -> Float64:
+        """Return the variance between groups of people in a given order, weighted by their sizes."""
+        found = []
+        for first, last in pairwise(bounds):
+            chosen = np.zeros((len(order), len(people)))
+            np.put_along_axis(chosen, order[:, first:last], 1.0, axis=1)
+            curves = _compute_survival(chosen @ events[people], chosen @ at_risk[people])
+            found.append(curves[:, :horizon].sum(axis=1))
+        weights = np.diff(bounds)
+        middle = np.average(found, axis=0, weights=weights)
+        return np.average((np.array(found) - middle) ** 2, axis=0, weights=weights)[:, None]
+
+    p = np.nan if len(groups) < 2 else compute_permutation_p((1, len(people)), compare_means, _PERMUTATIONS, seed)[0]
+    return GapSurvival(curves, means, medians, horizon, float(p))
 
 
 def _compute_survival(events: Any, at_risk: Any) -> Float64:

@@ -1,38 +1,43 @@
-"""Compare groups of people by their measures, and relate measures to a score of each person.
+"""`compare_groups`: compare groups of people by their measures.
 
-The unit is the person: values are averaged over the walks of each person, intervals resample people, and tests permute
-people, so a person with many walks counts once.
+The unit is the person: values are averaged over the walks of each person, intervals and tests are over people, so a
+person with many walks counts once.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import rankdata
 
-from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import NUM_RESAMPLES, Estimate, draw_weights, estimate_means, make_columns
-from curiograph.errors import SettingError, UnknownNameError, WalkError, import_optional, quote_value
-from curiograph.human.people.profile import Profile, average_people, number_people
-from curiograph.results import Table
+from curiograph.arrays import Int64
+from curiograph.bootstrap import NUM_RESAMPLES, Estimate, adjust_holm, describe_few, estimate_means
+from curiograph.errors import SettingError, UnknownNameError, WalkError, quote_value
+from curiograph.human.people.group_tests import (
+    adjust_difference,
+    compute_group_p,
+    estimate_differences,
+    fit_mixed_model,
+)
+from curiograph.human.people.measure_catalog import LENGTHS, MEASURES
+from curiograph.human.people.people_table import BY, average_people, check_single, expand_estimates, read_table
+from curiograph.results import Table, get_version
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_IDENTITY = ("user", "session", "walk")  # columns of a data frame that are no measures
+    from curiograph.human.people.profile import Profile
+
+ALL = "all groups"
+"""In the column `group` of the row that tests for any difference between three groups or more."""
 _MAX_GROUPS = 20
-_MIN_PEOPLE = 4  # of a correlation
-_MAX_DRAWN = 2**20  # labels permuted together; bounds the memory
-_TOGETHER = 50  # samples ranked together; bounds the memory
-_TOLERANCE = 1e-9  # relative; permutations that are equal to the data may differ in the last bits
+_LEVEL = 0.05
+_NO_ESTIMATE = Estimate(np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,29 +59,86 @@ class GroupComparison(Table):
     """
 
     rows: dict[str, list[Any]]
-    """Columns: measure, the two groups, their numbers of people and means, the difference of the means, Hedges' g
-    (`effect`), with 95 % intervals (`_low`, `_high`), and the p-value of any difference between groups, also adjusted
-    for all measures by the method of Holm."""
+    """Columns: measure, the two groups, the numbers of people with a value, the means, their difference and Hedges' g
+    (`effect`), with 95 % intervals (`_low`, `_high`), and the p-value, also adjusted by the method of Holm for all
+    measures and pairs. With three groups or more, a first row of each measure, of the group "all groups", has the
+    p-value of any difference, adjusted for all measures."""
     people: dict[str, list[Hashable]]
     """Users by group."""
     without_group: list[Hashable]
     """Users without a group, who are left out."""
+    lengths: dict[str, float]
+    """P-values of a difference in the length of walks, by measure of length, if one is below 0.05."""
+    paired: bool
+    """Whether the groups were compared within people."""
+    covariates: list[str]
+    """Columns whose effect on the measures was removed."""
     permutations: int
     """Number of permutations of the test."""
+    seed: int
+    """Seed of permutations and resampling."""
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one row per measure and pair of groups."""
         return self.rows
 
     @property
+    def depends_on_length(self) -> list[str]:
+        """Measures that differ between walks of different length, if the groups differ in length."""
+        names = dict.fromkeys(self.rows["measure"]) if self.lengths else ()
+        return [name for name in names if name in MEASURES and MEASURES[name].depends_on_length]
+
+    @property
     def answer(self) -> str:
-        """The result in one sentence."""
-        p_values = dict(zip(self.rows["measure"], self.rows["p_holm"], strict=True))
-        tested = sum(not np.isnan(p) for p in p_values.values())
-        tests = f"by permutation tests adjusted for {tested} measure{'' if tested == 1 else 's'}"
-        clear = [f"{name} (p = {p:.2g})" for name, p in p_values.items() if p < 0.05]
+        """The result in a few sentences."""
+        frame = self.to_frame()
+        doubtful = self.depends_on_length
+        sentences = []
+        if doubtful:
+            differences = " and ".join(f"{name} (p = {p:.2g})" for name, p in self.lengths.items())
+            sentences.append(
+                f"The groups differ in the length of walks: {differences}. Differences in {', '.join(doubtful)} may be "
+                "due to it; compare walks of equal length, with profile(..., nodes=10)."
+            )
+        tested = frame[frame["group"] == ALL] if len(self.people) > 2 else frame
+        adjusted = f"adjusted for {tested['p'].count()} measure{'' if tested['p'].count() == 1 else 's'}"
+        shown = tested[(tested["p_holm"] < _LEVEL) & ~tested["measure"].isin(doubtful)]
+        clear = [f"{name} (p = {p:.2g})" for name, p in zip(shown["measure"], shown["p_holm"], strict=True)]
         verb = f"differ in {', '.join(clear)}" if clear else "do not differ clearly in any measure"
-        return f"The groups {' and '.join(self.people)} {verb}, {tests}."
+        other = " other" if doubtful and not clear else ""
+        verb = verb.replace("any measure", f"any{other} measure")
+        sentences.append(f"The groups {' and '.join(self.people)} {verb}, by permutation tests {adjusted}.")
+        pairs = frame[(frame["group"] != ALL) & (frame["p_holm"] < _LEVEL) & frame["measure"].isin(shown["measure"])]
+        if len(self.people) > 2 and len(pairs):
+            listed = [f"{row.group} and {row.other} in {row.measure}" for row in pairs.itertuples()]
+            sentences.append(f"Pairs that differ, adjusted for all pairs and measures: {'; '.join(listed)}.")
+        return " ".join([*sentences, *describe_few(min(map(len, self.people.values())))])
+
+    def methods(self) -> str:
+        """Return a paragraph for the methods section of a paper.
+
+        >>> import curiograph as cg
+        >>> profile = cg.profile(cg.toys.cycle(6), [[0, 1, 2, 3, 4, 5]] * 3 + [[0, 1, 2]] * 3)
+        >>> print(cg.compare_groups(profile, ["a", "a", "a", "b", "b", "b"], measures=["beta1"]).methods())
+        Groups (a: 3 people, b: 3 people) were compared by the means over people of 1 measure, ...
+        """
+        sizes = ", ".join(f"{group}: {len(users)} people" for group, users in self.people.items())
+        count = len(dict.fromkeys(self.rows["measure"]))
+        permuted = "the groups of people"
+        if self.paired:
+            permuted = "groups within people"
+        elif self.covariates:
+            permuted = f"residuals, given {' and '.join(self.covariates)} (Freedman and Lane 1983)"
+        interval = "Student's t distribution"
+        if not self.covariates:
+            interval += f" and, for g, from {NUM_RESAMPLES:,} bootstrap samples of people"
+        left_out = f" {len(self.without_group)} people without a group were left out." if self.without_group else ""
+        return (
+            f"Groups ({sizes}) were compared by the means over people of {count} measure{'' if count == 1 else 's'}, "
+            f"averaged over the walks of each person, with permutation tests ({self.permutations:,} permutations of "
+            f"{permuted}). P-values were adjusted by the method of Holm. Effect sizes are Hedges' g; 95 % intervals "
+            f"are from {interval}.{left_out} Computed by curiograph {get_version()} with seed {self.seed}."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values: the answer, the number of people of each group, and the rows."""
@@ -107,23 +169,37 @@ def compare_groups(
     by: str | Sequence[Any],
     *,
     measures: Sequence[str] | None = None,
+    reference: str | None = None,
+    paired: bool = False,
+    covariates: Sequence[str] = (),
+    mixed_model: bool = False,
     permutations: int = 9999,
     seed: int = 0,
 ) -> GroupComparison:
     """Compare two or more groups of people by the means of their measures.
 
     People for whom a measure is not defined are left out of its comparison. Walks of different length differ in most
-    measures for this reason alone: `profile(..., nodes=10)` cuts them to equal length.
+    measures for this reason alone; if the groups differ in length, the answer says so first.
 
     Parameters
     ----------
     table : Profile or DataFrame
-        Result of `profile`, or any data frame with a column `user` and columns of numbers.
+        Result of `profile`, or any table with one row per person or walk, a column `user` and columns of numbers.
     by : str or sequence
         Name of a column with groups, such as one that was kept when a log was read, or a group for each row. People
         whose group is None, NaN or empty are left out and listed in `without_group`.
     measures : sequence of str, optional
         Names of measures. Default: all that are defined for at least two people of each group.
+    reference : str, optional
+        Group that all others are compared with. Default: all pairs of groups.
+    paired : bool
+        Compare groups within people who have walks in several groups, such as conditions of an experiment: a person
+        without a value in one of the groups is left out, and groups are permuted within people.
+    covariates : sequence of str
+        Columns of numbers, such as age, whose linear effect is removed from differences, effect sizes and tests.
+    mixed_model : bool
+        Also fit a linear model of the values of single walks, with a random intercept per person if somebody has
+        several walks (`pip install curiograph[stats]`); its `slope` is the difference of the two groups.
     permutations : int
         Number of permutations of the test.
     seed : int
@@ -144,189 +220,140 @@ def compare_groups(
     """
     permutations = check_integer("permutations", permutations, 1, "give 1 permutation or more")
     seed = check_seed(seed)
-    people, selected = _read_people(table, by, "by", measures)
-    named = people["by"].astype(object).where(people["by"].notna(), "").astype(str)
-    names = _check_groups(named[named.str.strip() != ""].tolist())
-    labels = np.array([names.index(group) if group in names else -1 for group in named])
-    values = {name: people[name].to_numpy(np.float64) for name in selected}
-    known = {name: (labels >= 0) & ~np.isnan(column) for name, column in values.items()}
-    enough = [name for name in selected if np.bincount(labels[known[name]], minlength=len(names)).min() >= 2]
+    if paired and covariates:
+        raise SettingError("paired comparisons take no covariates, since those of a person cancel; leave one out.")
+    frame, selected = read_table(table, by, measures, covariates)
+    texts = frame[BY].astype(object).where(frame[BY].notna(), "").astype(str).str.strip()
+    frame = frame.assign(**{BY: texts.mask(texts == "")})
+    if not paired:
+        check_single(frame, "give one group per person, or compare within people with paired=True")
+    names = _check_groups(frame.dropna(subset=BY).drop_duplicates(["user", BY])[BY].tolist(), reference)
+    lengths = [name for name in LENGTHS if name in frame.select_dtypes("number") and name not in covariates]
+    averaged = list(dict.fromkeys([*selected, *lengths, *covariates]))
+    units = average_people(frame, averaged)
+    if paired:
+        units = frame.dropna(subset=BY).groupby(["user", BY], sort=True)[averaged].mean().reset_index()
+    labels = np.array([names.index(group) if group in names else -1 for group in units[BY]])
+    compared = _Units(units, labels, names, paired, list(covariates), permutations, seed)
+    everyone = tuple(range(len(names)))
+    enough = [name for name in selected if compared.is_known(name, everyone)]
     if measures is not None and len(enough) < len(selected):
         missing = next(name for name in selected if name not in enough)
         raise WalkError(f"{missing} is defined for fewer than 2 people of a group, so it cannot be compared.")
     if not enough:
         raise SettingError("no measure is defined for 2 people of each group; compare longer walks or other groups.")
-    p_values = _test_groups({name: values[name] for name in enough}, known, labels, permutations, seed)
+    pairs = list(combinations(range(len(names)), 2))
+    if reference is not None:
+        pairs = [(number, names.index(reference)) for number in range(len(names)) if names[number] != reference]
+    tested = {pair: compared.test(enough, pair) for pair in pairs}
+    omnibus = compared.test(enough, everyone) if len(names) > 2 else {}
     rows: list[dict[str, Any]] = []
-    for name, p, p_holm in zip(enough, p_values, adjust_holm(p_values), strict=True):
-        members = [values[name][known[name] & (labels == number)] for number in range(len(names))]
-        means = [estimate_means(some[:, None], np.ones(len(some), np.int64), seed)[0] for some in members]
-        for one, other in combinations(range(len(names)), 2):
-            difference, effect = estimate_differences(members[one], members[other], (seed,))
-            pair = {"measure": name, "group": names[one], "other": names[other]}
-            sizes = {"people": int(np.sum(labels == one)), "other_people": int(np.sum(labels == other))}
-            compared = {"mean": means[one], "other_mean": means[other], "difference": difference, "effect": effect}
-            rows.append({**pair, **sizes, **compared, "p": float(p), "p_holm": float(p_holm)})
-    users = people["user"].tolist()
+    for name in enough:
+        if omnibus:
+            people = len(compared.select(name, everyone)) // (len(names) if paired else 1)
+            empty = dict.fromkeys(("mean", "other_mean", "difference", "effect"), _NO_ESTIMATE)
+            groups = {"measure": name, "group": ALL, "other": "", "people": people, "other_people": 0}
+            rows.append({**groups, **empty, "p": float(omnibus[name])})
+        for pair in pairs:
+            rows.append({**compared.describe(name, pair), "p": float(tested[pair][name])})
+            if mixed_model:
+                walks = frame[frame[BY].isin([names[number] for number in pair])]
+                is_first = (walks[BY] == names[pair[0]]).to_numpy(np.float64)
+                design = np.column_stack([is_first, walks[list(covariates)].to_numpy(np.float64)])
+                rows[-1] |= fit_mixed_model(name, walks[name].to_numpy(np.float64), design, walks["user"])
+    for is_all in (True, False):
+        some = [row for row in rows if (row["group"] == ALL) is is_all]
+        for row, p_holm in zip(some, adjust_holm(np.array([row["p"] for row in some])), strict=True):
+            row["p_holm"] = float(p_holm)
+    if mixed_model and omnibus:
+        empty = {"slope": _NO_ESTIMATE, "slope_p": np.nan, "random_intercept": None, "converged": None}
+        rows = [{**row, **empty} if row["group"] == ALL else row for row in rows]
+    by_length = compared.test([name for name in lengths if compared.is_known(name, everyone)], everyone)
+    users = units["user"].tolist()
+    grouped = {user for user, label in zip(users, labels.tolist(), strict=True) if label >= 0}
     return GroupComparison(
-        rows=_expand_estimates(rows),
+        rows=expand_estimates(rows),
         people={name: [users[row] for row in np.flatnonzero(labels == n)] for n, name in enumerate(names)},
-        without_group=[users[row] for row in np.flatnonzero(labels < 0)],
+        without_group=[user for user in dict.fromkeys(users) if user not in grouped],
+        lengths={name: p for name, p in by_length.items() if p < _LEVEL},
+        paired=paired,
+        covariates=list(covariates),
         permutations=permutations,
+        seed=seed,
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Correlations(Table):
-    """Relation of measures to a score of each person: one row per measure.
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """Rows of people, or if `paired` of people and groups, with the number of the group of each, -1 without one."""
 
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> profile = cg.profile(cg.toys.cycle(9), [list(range(n)) for n in range(2, 10)])
-    >>> found = cg.correlate(profile, [1, 3, 2, 4, 5, 7, 6, 9], measures=["nodes"])
-    >>> round(found.rows["rho"][0], 3), found.rows["p"][0] < 0.01
-    (0.952, True)
-    """
-
-    score: str
-    """Name of the score."""
-    rows: dict[str, list[Any]]
-    """Columns: measure, number of people, Spearman's rank correlation `rho` with its 95 % interval, the p-value of a
-    permutation test, also adjusted by the method of Holm, and the slope of a mixed-effects model if it was requested.
-    """
+    frame: pd.DataFrame
+    labels: Int64
+    names: list[str]
+    paired: bool
+    covariates: list[str]
     permutations: int
-    """Number of permutations of the test."""
+    seed: int
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return one row per measure."""
-        return self.rows
+    def select(self, name: str, groups: Sequence[int]) -> Int64:
+        """Return the rows of some groups in which a measure is known, for paired people in all of these groups."""
+        known = np.isin(self.labels, groups) & self.frame[[name, *self.covariates]].notna().all(axis=1).to_numpy()
+        if self.paired:
+            known &= (self.frame["user"].map(self.frame["user"][known].value_counts()) == len(groups)).to_numpy()
+        return np.flatnonzero(known)
 
-    def plot(self) -> Axes:
-        """Plot the correlation of every measure, with its interval."""
-        from curiograph.plotting import plot_intervals
+    def is_known(self, name: str, groups: Sequence[int]) -> bool:
+        """Return whether a measure is known for two people of each group."""
+        return bool(np.bincount(self.labels[self.select(name, groups)], minlength=len(self.names)).min() >= 2)
 
-        rows = self.to_frame().dropna(subset="rho")
-        labels = [f"{name}\np (Holm) = {p:.2g}" for name, p in zip(rows["measure"], rows["p_holm"], strict=True)]
-        values = rows[["rho", "rho_low", "rho_high"]].to_numpy()
-        return plot_intervals(labels, values, f"rank correlation with {self.score}", limits=(-1.05, 1.05))
+    def test(self, names: Sequence[str], groups: Sequence[int]) -> dict[str, float]:
+        """Return the p-value of any difference of some groups in each measure; NaN for constant measures.
 
+        Measures that are defined for the same people are tested with the same permutations, which saves most of the
+        time.
+        """
+        together: dict[bytes, list[str]] = {}
+        for name in names:
+            together.setdefault(self.select(name, groups).tobytes(), []).append(name)
+        found: dict[str, float] = {}
+        for some in together.values():
+            rows = self.select(some[0], groups)
+            p_values = compute_group_p(
+                self.frame[some].to_numpy(np.float64)[rows],
+                np.unique(self.labels[rows], return_inverse=True)[1],
+                self.frame[self.covariates].to_numpy(np.float64)[rows],
+                permutations=self.permutations,
+                seed=self.seed,
+                people=len(rows) // len(groups) if self.paired else 1,
+            )
+            found |= dict(zip(some, p_values.tolist(), strict=True))
+        return found
 
-def correlate(
-    table: Profile | pd.DataFrame,
-    score: str | Sequence[Any],
-    *,
-    measures: Sequence[str] | None = None,
-    mixed_model: bool = False,
-    permutations: int = 9999,
-    seed: int = 0,
-) -> Correlations:
-    """Relate measures to a score of each person, such as that of a questionnaire, by rank correlation.
-
-    Parameters
-    ----------
-    table : Profile or DataFrame
-        Result of `profile`, or any data frame with a column `user` and columns of numbers.
-    score : str or sequence
-        Name of a column with a score of each person, or a score for each row. People without a score are left out.
-    measures : sequence of str, optional
-        Names of measures. Default: all.
-    mixed_model : bool
-        Also fit a linear model of the values of single walks, with a random intercept per person if somebody has
-        several walks (`pip install curiograph[stats]`).
-    permutations : int
-        Number of permutations of the test of the rank correlation.
-    seed : int
-        Same seed, same result.
-
-    Returns
-    -------
-    Correlations
-        One row per measure; NaN if a measure is defined for fewer than four people, or equal for all.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> profile = cg.profile(cg.toys.cycle(9), [list(range(n)) for n in range(2, 10)])
-    >>> cg.correlate(profile, range(8), measures=["nodes"]).rows["rho"]
-    [1.0]
-    """
-    import pandas as pd
-
-    permutations = check_integer("permutations", permutations, 1, "give 1 permutation or more")
-    seed = check_seed(seed)
-    name = score if isinstance(score, str) else "score"
-    people, selected = _read_people(table, score, "score", measures)
-    try:
-        scores = pd.to_numeric(people["by"].replace(r"^\s*$", None, regex=True)).to_numpy(np.float64)
-    except (ValueError, TypeError) as error:
-        raise SettingError(f"the {name} of a person is no number ({error}); use compare_groups for groups.") from None
-    count = int(np.count_nonzero(~np.isnan(scores)))
-    if count < _MIN_PEOPLE:
-        raise SettingError(f"{count} people have a number as {name}; a correlation needs {_MIN_PEOPLE} or more.")
-    if np.ptp(scores[~np.isnan(scores)]) == 0:
-        raise SettingError(f"all people have the same {name}, {np.nanmax(scores):g}; a correlation needs others.")
-    frame = _as_frame(table)
-    score_of_row = scores[number_people(frame["user"].tolist())[1]]
-    rows: list[dict[str, Any]] = []
-    for measure in selected:
-        values = people[measure].to_numpy(np.float64)
-        known = ~np.isnan(values) & ~np.isnan(scores)
-        rho, p = estimate_spearman(values[known], scores[known], permutations, seed)
-        rows.append({"measure": measure, "people": int(known.sum()), "rho": rho, "p": p})
-        if mixed_model:
-            rows[-1] |= _fit_slope(measure, frame[measure].to_numpy(np.float64), score_of_row, frame["user"])
-    for row, p_holm in zip(rows, adjust_holm(np.array([row["p"] for row in rows])), strict=True):
-        row["p_holm"] = float(p_holm)
-    return Correlations(name, _expand_estimates(rows), permutations)
+    def describe(self, name: str, pair: tuple[int, int]) -> dict[str, Any]:
+        """Return the numbers of people, means, difference and effect size of two groups."""
+        rows = self.select(name, pair)
+        values, labels = self.frame[name].to_numpy(np.float64)[rows], self.labels[rows]
+        first, second = (values[labels == number] for number in pair)
+        means = [estimate_means(some[:, None], np.ones(len(some), np.int64))[0] for some in (first, second)]
+        if self.covariates:
+            columns = self.frame[self.covariates].to_numpy(np.float64)[rows]
+            difference, effect = adjust_difference(values, (labels == pair[0]).astype(np.float64), columns)
+        else:
+            difference, effect = estimate_differences(first, second, (self.seed,), paired=self.paired)
+        return {
+            "measure": name,
+            "group": self.names[pair[0]],
+            "other": self.names[pair[1]],
+            "people": len(first),
+            "other_people": len(second),
+            "mean": means[0],
+            "other_mean": means[1],
+            "difference": difference,
+            "effect": effect,
+        }
 
 
-def _as_frame(table: Any) -> pd.DataFrame:
-    """Return the rows of a profile or a data frame; raise SettingError for anything else."""
-    frame = table.to_frame() if isinstance(table, Profile) else table
-    if not hasattr(frame, "groupby") or "user" not in frame:
-        raise SettingError(
-            f"the table is {quote_value(table)}; give the result of profile(graph, walks), or a data frame with a "
-            "column user."
-        )
-    return frame
-
-
-def _read_people(
-    table: Any, by: str | Sequence[Any], option: str, measures: Sequence[str] | None
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return one row per person, with the group or score in the column `by`, and the names of the measures."""
-    frame = _as_frame(table)
-    if isinstance(by, str) and by not in frame:
-        raise UnknownNameError(
-            f"there is no column {by!r}; the columns are {', '.join(map(str, frame.columns))}. Keep a column when the "
-            "log is read."
-        )
-    others = [*_IDENTITY, by] if isinstance(by, str) else _IDENTITY
-    known = [name for name in frame.select_dtypes("number") if name not in others]
-    selected = list(table.measures) if isinstance(table, Profile) else known
-    if measures is not None:
-        if isinstance(measures, str) or not isinstance(measures, Sequence) or not measures:
-            raise SettingError(f"measures is {quote_value(measures)}; give a list of measures, at least one.")
-        for name in measures:
-            if name not in known:
-                raise UnknownNameError(f"there is no measure {quote_value(name)}; the measures are {', '.join(known)}.")
-        selected = list(dict.fromkeys(measures))
-    try:
-        values = frame[by].tolist() if isinstance(by, str) else list(by)
-    except TypeError:
-        values = []
-    if len(values) != len(frame):
-        raise SettingError(f"{option} is {quote_value(by)}; give a column, or a value for each of {len(frame)} rows.")
-    rows = frame[["user", *selected]].assign(by=values)
-    people = average_people(rows, selected)
-    several = rows.groupby("user", sort=False)["by"].nunique()
-    if (several > 1).any():
-        raise SettingError(f"the user {quote_value(several.idxmax())} has several values of {option}; give one each.")
-    return people, selected
-
-
-def _check_groups(groups: list[str]) -> list[str]:
+def _check_groups(groups: list[str], reference: str | None) -> list[str]:
     """Return the sorted names of groups; raise SettingError unless there are 2 to 20, each of two people or more."""
     counts = {name: groups.count(name) for name in sorted(set(groups))}
     if len(counts) < 2:
@@ -339,156 +366,6 @@ def _check_groups(groups: list[str]) -> list[str]:
     if min(counts.values()) < 2:
         sizes = ", ".join(f"{name}: {count}" for name, count in counts.items())
         raise SettingError(f"a group has fewer than 2 people ({sizes}); intervals over people need 2 or more.")
+    if reference is not None and reference not in counts:
+        raise UnknownNameError(f"there is no group {quote_value(reference)}; the groups are {', '.join(counts)}.")
     return list(counts)
-
-
-def _expand_estimates(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return rows as columns, with three columns for each estimate."""
-    columns: dict[str, list[Any]] = {}
-    for name, first in rows[0].items():
-        values = [row[name] for row in rows]
-        columns |= make_columns(name, values) if isinstance(first, Estimate) else {name: values}
-    return columns
-
-
-# ---- tests and effect sizes -----------------------------------------------------------------------------------------
-
-
-def _test_groups(
-    values: dict[str, Float64], known: dict[str, Any], labels: Int64, permutations: int, seed: int
-) -> Float64:
-    """Return the p-value of each measure, NaN if all people have the same value.
-
-    Measures that are defined for the same people are tested with the same permutations, which saves most of the time.
-    """
-    p_values = dict.fromkeys(values, np.nan)
-    by_people: dict[bytes, list[str]] = {}
-    for name, column in values.items():
-        if np.ptp(column[known[name]]) > 0:
-            by_people.setdefault(known[name].tobytes(), []).append(name)
-    for names in by_people.values():
-        rows = known[names[0]]
-        table = np.column_stack([values[name][rows] for name in names])
-        compare = partial(compute_between_groups, values=table, num_groups=int(labels.max()) + 1)
-        p_values |= dict(zip(names, compute_permutation_p(labels[rows], compare, permutations, seed), strict=True))
-    return np.array(list(p_values.values()))
-
-
-def compute_permutation_p(
-    labels: Int64, statistic: Callable[[Int64], Float64], permutations: int, seed: int = 0
-) -> Float64:
-    """Return the share of permutations of the labels whose statistic is at least that of the data, which counts as one.
-
-    Unlike `scipy.stats.permutation_test`, it tests all quantities by one product of matrices: `statistic` maps rows of
-    labels to rows x quantities.
-    """
-    rng = np.random.default_rng(seed)
-    observed = statistic(labels[None, :])[0]
-    least = observed - _TOLERANCE * np.abs(observed)
-    exceeding = np.zeros(observed.shape, np.int64)
-    together = max(1, min(permutations, _MAX_DRAWN // max(len(labels), 1)))
-    for first in range(0, permutations, together):
-        rows = min(together, permutations - first)
-        drawn = rng.permuted(np.broadcast_to(labels, (rows, len(labels))), axis=1)
-        exceeding += np.count_nonzero(statistic(drawn) >= least, axis=0)
-    return (exceeding + 1) / (permutations + 1)
-
-
-def compute_between_groups(labels: Int64, values: Float64, num_groups: int) -> Float64:
-    """Return the sum of squares between groups (rows of labels x quantities) of values of people x quantities."""
-    centered = values - values.mean(axis=0)
-    total = np.zeros((len(labels), values.shape[1]))
-    for group in range(num_groups):
-        members = (labels == group).astype(np.float64)
-        total += (members @ centered) ** 2 / members.sum(axis=1, keepdims=True)
-    return total
-
-
-def estimate_differences(first: Float64, second: Float64, seed: tuple[int, ...]) -> tuple[Estimate, Estimate]:
-    """Return the difference of two means and Hedges' g, with 95 % intervals by resampling the people of each group.
-
-    g is the difference in pooled standard deviations, corrected for small samples; NaN if these are zero.
-    """
-    middle = np.concatenate([first, second]).mean()  # without it, sums of squares would lose precision
-    counts = np.array([[len(first)], [len(second)]])
-    sums, squares = np.empty((2, 2, NUM_RESAMPLES + 1))
-    for number, values in enumerate((first - middle, second - middle)):
-        table = np.column_stack([values, values**2])
-        resampled = [times @ table for times in draw_weights(len(values), [*seed, number])]
-        sums[number], squares[number] = np.concatenate([table.sum(axis=0)[None, :], *resampled]).T
-    means, freedom = sums / counts, int(counts.sum()) - 2
-    deviations = np.maximum(squares - counts * means**2, 0.0)
-    deviations[deviations <= 1e-12 * squares] = 0.0  # at the level of rounding errors
-    pooled = np.sqrt(deviations.sum(axis=0) / freedom)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effects = (means[0] - means[1]) / pooled * (1 - 3 / (4 * freedom - 1))
-    effects[pooled == 0] = np.nan
-    difference = Estimate.from_samples(first.mean() - second.mean(), means[0, 1:] - means[1, 1:])
-    return difference, Estimate.from_samples(effects[0], effects[1:])
-
-
-def adjust_holm(p_values: Float64) -> Float64:
-    """Return p-values adjusted for several tests by the method of Holm; NaN is no test.
-
-    >>> adjust_holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    adjusted = np.full(len(p_values), np.nan)
-    order = np.argsort(p_values)[: np.count_nonzero(~np.isnan(p_values))]
-    factors = np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
-    return adjusted
-
-
-# ---- correlations ---------------------------------------------------------------------------------------------------
-
-
-def compute_spearman(first: Float64, second: Float64) -> Float64:
-    """Return Spearman's rank correlation along the last axis; NaN if all values of one side are equal."""
-    one, other = (rankdata(values, axis=-1) for values in (first, second))
-    one, other = (ranks - ranks.mean(axis=-1, keepdims=True) for ranks in (one, other))
-    with np.errstate(invalid="ignore"):
-        scale = np.sqrt((one**2).sum(axis=-1) * (other**2).sum(axis=-1))
-        return np.asarray((one * other).sum(axis=-1) / scale)
-
-
-def estimate_spearman(values: Float64, scores: Float64, permutations: int, seed: int = 0) -> tuple[Estimate, float]:
-    """Return the rank correlation with a bootstrap interval over people, and its p-value by permutation of scores."""
-    rho = float(compute_spearman(values, scores)) if len(values) >= _MIN_PEOPLE else np.nan
-    if np.isnan(rho):
-        return Estimate(np.nan, np.nan, np.nan), np.nan
-    rng = np.random.default_rng([seed, 0])
-    samples = []
-    for start in range(0, NUM_RESAMPLES, _TOGETHER):
-        drawn = rng.integers(len(scores), size=(min(_TOGETHER, NUM_RESAMPLES - start), len(scores)))
-        samples.append(compute_spearman(values[drawn], scores[drawn]))
-    ranks, centered = rankdata(values)[:, None], rankdata(scores) - (len(scores) + 1) / 2
-    order = np.arange(len(scores))
-    p_value = compute_permutation_p(order, lambda rows: np.abs(centered[rows] @ ranks), permutations, seed)
-    return Estimate.from_samples(rho, np.concatenate(samples)), float(p_value[0])
-
-
-def _fit_slope(measure: str, values: Float64, scores: Float64, users: Any) -> dict[str, Any]:
-    """Fit values = intercept + slope * score + intercept of the person + noise by restricted maximum likelihood."""
-    api = import_optional("statsmodels.api", "stats", "Mixed-effects models")
-    known = ~np.isnan(values) & ~np.isnan(scores)
-    values, scores, people = values[known], scores[known], users[known].astype(str).to_numpy()
-    several, converged = len(np.unique(people)) < len(people), True
-    slope, p_value = Estimate(0.0, 0.0, 0.0), np.nan
-    if len(values) and np.ptp(values) > 0:
-        scale = values.std() / scores.std()  # the fit converges better on standardized values
-        design = np.column_stack([np.ones(len(scores)), (scores - scores.mean()) / scores.std()])
-        standardized = (values - values.mean()) / values.std()
-        if several:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a variance between people of zero is a result
-                # one parameter without gradient: others fail where the variance between people is near zero
-                fit = api.MixedLM(standardized, design, groups=people).fit(reml=True, method="powell")
-            converged = bool(fit.converged)
-        else:
-            fit = api.OLS(standardized, design).fit()
-        low, high = np.asarray(fit.conf_int())[1] * scale
-        slope, p_value = Estimate(float(fit.params[1] * scale), float(low), float(high)), float(fit.pvalues[1])
-    if not converged:
-        warnings.warn(f"the mixed-effects model of {measure} did not converge; do not use its slope.", stacklevel=3)
-    return {"slope": slope, "slope_p": p_value, "random_intercept": several, "converged": converged}

@@ -8,20 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.arrays import Float64, Int32, Int64
-from curiograph.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
+from curiograph import kernels
+from curiograph.arrays import Float64, Int32
+from curiograph.bootstrap import (
+    Estimate,
+    adjust_holm,
+    compute_errors,
+    compute_upper_p,
+    describe_few,
+    estimate_means,
+    make_columns,
+    sum_by_user,
+)
 from curiograph.errors import SettingError, UnknownNameError, WalkError, quote_value
-from curiograph.graph.batch import GraphBatch
+from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.growth.compute import compute_growth
 from curiograph.growth.first_visits import place_walks, select_first_visits
 from curiograph.human.people.null_models import NULL_MODELS
 from curiograph.human.trajectories import Trajectories, as_trajectories
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
 from curiograph.results import Skipped, Table, to_plain
-from curiograph.rewards.cct import FlexibilityTracker
-from curiograph.rewards.cpt import CompressibilityTracker
-from curiograph.rewards.igt import GapTracker
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
 
 HUMAN = "human"
 """Name of the curves of the human walks."""
-DEFAULT_NULLS = ("rewired", "random-walk", "unbiased", "shuffled")
+DEFAULT_NULLS = ("rewired", "unbiased", "random-walk", "shuffled")
 """Names of the null models that are compared by default."""
 QUANTITIES = {
     "gaps": "information gaps",
@@ -60,11 +68,13 @@ class GrowthComparison(Table):
     means: dict[str, dict[str, Float64]]
     """Mean over walks of each quantity after every step, by null model; `human` for the human walks."""
     errors: dict[str, dict[str, Float64]]
-    """Standard errors of these means, by resampling users."""
+    """Standard errors of these means over users; NaN for one user."""
     excess: dict[str, dict[str, list[Estimate]]]
     """Mean difference between human walks and each null model after every step, walk by walk."""
     area: dict[str, dict[str, Estimate]]
     """Mean of the excess over all steps, by null model and quantity."""
+    p_holm: dict[str, dict[str, float]]
+    """P-value of each area being zero, adjusted for the three quantities by the method of Holm."""
     walks: int
     """Number of walks that were measured."""
     users: int
@@ -73,6 +83,10 @@ class GrowthComparison(Table):
     """Number of nodes of each walk."""
     replicates: int
     """Number of times that each null model was drawn."""
+    jumps: float
+    """Share of the new nodes that people reached without a link; null models of walks jump at the same places."""
+    returns: float
+    """Share of the new nodes that people reached by a link from an earlier node, to which they had returned."""
     skipped: Skipped
     """What was dropped when the walks were read and matched with the graph."""
 
@@ -92,23 +106,34 @@ class GrowthComparison(Table):
 
     @property
     def answers(self) -> list[str]:
-        """The result in one sentence for each null model."""
+        """The result in one sentence for each null model; its differences are clear after Holm's correction."""
         answers = []
         for null, areas in self.area.items():
             parts = []
             for name, area in areas.items():
                 quantity = QUANTITIES[name] if name == "conformable" else name
-                if area.clear:
+                if self.p_holm[null][name] < 0.05:
                     size = Estimate(abs(area.value), *sorted((abs(area.low), abs(area.high))))
                     parts.append(f"{size} {'more' if area.value > 0 else 'fewer'} {quantity}")
                 else:
-                    parts.append(f"no clear difference in {quantity} ({area.low:.3g} to {area.high:.3g})")
+                    parts.append(f"no clear difference in {quantity} ({area})")
             answers.append(f"Against {null}, human walks show {', '.join(parts[:-1])} and {parts[-1]}.")
-        return answers
+        return [*answers, *self.remarks]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences on jumps, returns and few people, if there are any."""
+        remarks = []
+        if self.jumps or self.returns:
+            remarks.append(
+                f"People reached {self.jumps:.0%} of new nodes by a jump without a link and {self.returns:.0%} after a "
+                "return; random walks jump and return at the same places."
+            )
+        return remarks + describe_few(self.users)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values: the facts, the answer and the areas of each null model, and the rows."""
-        return {"answers": self.answers, "area": to_plain(self.area), **super().to_dict()}
+        return {"answers": self.answers, "area": to_plain(self.area), "p_holm": self.p_holm, **super().to_dict()}
 
     def __repr__(self) -> str:
         size = f"{self.walks:,} walks by {self.users:,} users, {self.steps} nodes"
@@ -173,9 +198,10 @@ def compare_growth(
     the same nodes on graphs whose edges are as short as possible along a ring of all nodes in random order, with the
     same degrees.
 
-    Null models of the walk: "random-walk", random walks from the same starts, to candidates with a degree in the same
-    tenth of all nodes as the node that the user visited, or in the nearest tenth; "unbiased", random walks from the
-    same starts to any candidate; "shuffled", the same nodes in random order.
+    Null models of the walk: "unbiased", random walks from the same starts, each candidate with the same probability;
+    "random-walk", the same with a probability proportional to a power of the degree, whose exponent is fitted to the
+    links that people took; "shuffled", the same nodes in random order. Where people jump to a node without a link, or
+    return to an earlier node before they follow a link, random walks do so too.
 
     Null models of the network of each walk, its visited subgraph, whose nodes keep their order of visit:
     "network-rewired" and "network-latticized", the same network with swapped edges as above; "constant",
@@ -210,13 +236,17 @@ def compare_growth(
         raise WalkError(f"none of the {len(people)} walks has {steps} distinct nodes; measure fewer steps.")
     long = long[np.sort(np.random.default_rng(seed).choice(len(long), min(most, len(long)), replace=False))]
     visits = nodes[offsets[long][:, None] + np.arange(steps)]
-    users = np.unique(people.users[long], return_inverse=True)[1]
+    walked = people[long]
+    rows = graph.indptr, graph.indices
+    origins = kernels.matched_walks.find_origins(*rows, walked.nodes, walked.offsets, steps)
+    users = np.unique(walked.users, return_inverse=True)[1]
     tasks: list[tuple[str, int]] = [(HUMAN, 0)]
     for number, name in enumerate(nulls):
         seeds = np.random.SeedSequence([seed, number]).generate_state(replicates, np.uint64)
         tasks += [(name, task_seed) for task_seed in seeds.tolist()]
+    shared = graph, visits, origins
     human, *drawn = as_engine(engine).map(
-        measure_null, (graph, visits), tasks, name="growth", key=[graph, visits], unit="draws", progress=progress
+        measure_null, shared, tasks, name="growth", key=shared, unit="draws", progress=progress
     )
     curves = {HUMAN: dict(human)}
     for number, name in enumerate(nulls):
@@ -225,49 +255,40 @@ def compare_growth(
     counts = np.bincount(users)
     excess: dict[str, dict[str, list[Estimate]]] = {name: {} for name in nulls}
     area: dict[str, dict[str, Estimate]] = {name: {} for name in nulls}
+    p_holm: dict[str, dict[str, float]] = {}
     for name in nulls:
+        p_values = []
         for quantity in QUANTITIES:
             difference = human[quantity] - curves[name][quantity]
             sums = sum_by_user(np.column_stack([difference, difference.mean(axis=1)]), users)
-            *excess[name][quantity], area[name][quantity] = estimate_means(sums, counts, seed)
-
-    def estimate_error(values: Float64) -> Float64:
-        return np.asarray(resample_means(sum_by_user(values, users), counts, seed).std(axis=0))
-
+            *excess[name][quantity], area[name][quantity] = estimate_means(sums, counts)
+            upper = compute_upper_p(sums[:, -1:], counts)[0]
+            p_values.append(2 * min(upper, 1 - upper))
+        p_holm[name] = dict(zip(QUANTITIES, adjust_holm(np.array(p_values)).tolist(), strict=True))
     return GrowthComparison(
         means={name: {each: values.mean(axis=0) for each, values in found.items()} for name, found in curves.items()},
-        errors={name: {each: estimate_error(found[each]) for each in found} for name, found in curves.items()},
+        errors={
+            name: {each: compute_errors(sum_by_user(values, users), counts)[0] for each, values in found.items()}
+            for name, found in curves.items()
+        },
         excess=excess,
         area=area,
+        p_holm=p_holm,
         walks=len(visits),
         users=len(counts),
         steps=steps,
         replicates=replicates,
+        jumps=float(np.mean(origins[:, 1:] < 0)),
+        returns=float(np.mean((origins[:, 1:] >= 0) & (origins[:, 1:] < np.arange(steps - 1)))),
         skipped=people.skipped,
     )
 
 
-def measure_null(shared: tuple[Graph, Int32], task: tuple[str, int]) -> dict[str, Float64]:
-    """Measure the growth of the human walks, or of walks drawn by a null model with a seed."""
-    (graph, visits), (name, seed) = shared, task
+def measure_null(shared: tuple[Graph, Int32, Int32], task: tuple[str, int]) -> dict[str, Float64]:
+    """Return `gaps`, `bits` and `conformable` (walks x steps) of the human walks or of walks drawn by a null model."""
+    (graph, visits, origins), (name, seed) = shared, task
     if name != HUMAN:
-        graph, visits = NULL_MODELS[name](graph, visits, seed)
-    return measure_growth(graph, visits)
-
-
-def measure_growth(graph: Graph, visits: Int32) -> dict[str, Float64]:
-    """Return `gaps`, `bits` and `conformable` (walks x steps) of walks after every step.
-
-    `visits` (walks x steps) holds positions, and -1 after the end of a walk, whose values then stay the same.
-    """
-    batch = GraphBatch.of([graph])
-    growth = {quantity: np.empty(visits.shape) for quantity in QUANTITIES}
-    lengths: Int64 = np.count_nonzero(visits >= 0, axis=1)
-    empty = np.full_like(visits, -1), np.zeros(len(visits), np.int64)
-    trackers = {"gaps": GapTracker(batch, *empty), "conformable": FlexibilityTracker(batch, *empty)}
-    for step in range(visits.shape[1]):
-        for quantity, tracker in trackers.items():
-            tracker.advance(visits[:, step].copy())
-            growth[quantity][:, step] = tracker.values()
-        growth["bits"][:, step] = CompressibilityTracker(batch, visits, np.minimum(lengths, step + 1)).values()
-    return growth
+        graph, visits = NULL_MODELS[name](graph, visits, origins, seed)
+    grown = compute_growth(graph, freeze_array(visits.ravel()), np.arange(len(visits) + 1) * visits.shape[1])
+    found = {"gaps": grown.beta1, "bits": grown.bits, "conformable": grown.conformable}
+    return {name: values.reshape(visits.shape).astype(np.float64) for name, values in found.items()}

@@ -16,11 +16,13 @@ class Measure(NamedTuple):
     """Name of the group of measures that it belongs to."""
     label: str
     """Label of an axis."""
+    depends_on_length: bool = True
+    """Whether longer walks have other values for this reason alone."""
 
 
 MEASURES = {
-    "visits": Measure("sequence", "visits"),
-    "nodes": Measure("structure", "distinct nodes"),
+    "visits": Measure("sequence", "visits", depends_on_length=False),
+    "nodes": Measure("structure", "distinct nodes", depends_on_length=False),
     "edges": Measure("structure", "links among them"),
     "density": Measure("structure", "density"),
     "clustering": Measure("structure", "clustering coefficient"),
@@ -32,13 +34,12 @@ MEASURES = {
     "beta1": Measure("gaps", "information gaps"),
     "opened": Measure("gaps", "gaps opened"),
     "closed": Measure("gaps", "gaps closed"),
-    "gap_lifetime": Measure("gaps", "lifetime of gaps (steps)"),
     "compressibility": Measure("compression", "compressibility (bits)"),
     "entropy": Measure("compression", "entropy rate of the subgraph (bits)"),
     "normalized_compressibility": Measure("compression", "compressibility / entropy"),
     "dimension": Measure("conformation", "dimension of conformation"),
     "conformable": Measure("conformation", "conformable degrees of freedom"),
-    "step_length": Measure("steps", "step length"),
+    "step_length": Measure("steps", "step length", depends_on_length=False),
     "step_exponent": Measure("steps", "exponent of step lengths"),
     "revisits": Measure("sequence", "revisits"),
     "revisit_share": Measure("sequence", "share of revisits"),
@@ -46,12 +47,14 @@ MEASURES = {
     "zipf": Measure("sequence", "Zipf exponent"),
     "visit_entropy": Measure("sequence", "entropy of visits (bits)"),
     "entropy_rate": Measure("sequence", "entropy rate of visits (bits)"),
-    "edge_weight": Measure("meaning", "mean edge weight"),
+    "edge_weight": Measure("meaning", "mean edge weight", depends_on_length=False),
     "forward_flow": Measure("meaning", "forward flow"),
 }
 """Measures of a walk by name, in the order of columns."""
 GROUPS = tuple(dict.fromkeys(measure.group for measure in MEASURES.values()))
 """Names of the groups of measures."""
+LENGTHS = ("visits", "nodes")
+"""Measures that are the length of a walk."""
 COUNTS = ("visits", "nodes", "edges", "beta0", "beta1", "opened", "closed", "dimension", "conformable", "revisits")
 """Measures that are whole numbers."""
 

@@ -1,6 +1,7 @@
-"""Null models: functions of a graph, walks and a seed that return the graph and the walks to measure.
+"""Null models: functions of a graph, walks, their origins and a seed that return the graph and the walks to measure.
 
-`compare_growth` describes them. Those of the networks of walks return one graph that contains a network for each walk.
+`compare_growth` describes them, and `kernels.matched_walks` the origins of visits.
+Those of the networks of walks return one graph that contains a network for each walk.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.arrays import Int32, Int64
-from curiograph.exploration.mdp import begin
 from curiograph.graph.csr import build_csr, freeze_array
 from curiograph.graph.graph import Graph
 
 _GRAPH_ROUNDS = 10  # attempted swaps per edge of a graph
 _NETWORK_ROUNDS = 50  # of the networks of walks, as in Patankar et al. 2023
-_NUM_DEGREE_GROUPS = 10
+_NEWTON_STEPS = 20  # of the exponent of degrees
+_MAX_EXPONENT = 5.0  # if all people always take the candidate of the highest or lowest degree
 _MAX_KEYS = 2**22  # random numbers drawn at a time: bounds the memory, does not change the result
 
 NullDraw = tuple[Graph, Int32]
 """The graph and the walks to measure."""
 
 
-def grow_preferential(graph: Graph, visits: Int32, seed: int) -> NullDraw:
+def grow_preferential(graph: Graph, visits: Int32, origins: Int32, seed: int) -> NullDraw:
     """Return networks with as many nodes and edges as those of the walks, grown by preferential attachment.
 
     Earlier nodes are drawn one after another, without replacement, with a probability proportional to their degree
@@ -50,21 +51,21 @@ def grow_preferential(graph: Graph, visits: Int32, seed: int) -> NullDraw:
     return _join_networks(np.concatenate(source), np.concatenate(target), walks, size)
 
 
-def group_by_degree(graph: Graph) -> Int64:
-    """Return the group of each node, one of ten of equal size by degree; nodes of equal degree share a group."""
-    degrees = graph.skeleton.degrees
-    bounds = np.quantile(degrees, np.arange(1, _NUM_DEGREE_GROUPS) / _NUM_DEGREE_GROUPS)
-    return np.searchsorted(bounds, degrees, side="right")
+def walk_randomly(graph: Graph, visits: Int32, origins: Int32, seed: int, *, by_degree: bool) -> NullDraw:
+    """Return random walks from the same starts, with links and jumps from the same places as in the human walks.
 
-
-def walk_randomly(graph: Graph, visits: Int32, seed: int, *, degree_matched: bool) -> NullDraw:
-    """Return random walks from the same starts, if matched to candidates in the nearest group of degrees."""
-    groups = group_by_degree(graph) if degree_matched else np.zeros(graph.num_nodes, np.int64)
-    walks = begin([graph], [visits[:, 0].astype(np.int64)], "igt", visits.shape[1], seed=seed)
-    for step in range(1, walks.steps):
-        nodes, visited = walks.candidates.nodes, visits[walks.candidates.walks, step]
-        walks = walks.step(walks.best(-np.abs(groups[nodes] - groups[visited]).astype(np.float64)))
-    return graph, walks.nodes
+    Candidates have equal chances, or if `by_degree` chances proportional to a power of their degree, whose exponent is
+    fitted to all links that people took.
+    """
+    rows = freeze_array(graph.indptr), freeze_array(graph.indices), freeze_array(visits), freeze_array(origins)
+    logs = freeze_array(np.log(np.maximum(graph.skeleton.degrees, 1)))
+    exponent = 0.0
+    for _ in range(_NEWTON_STEPS if by_degree else 0):
+        gradient, curvature = kernels.matched_walks.sum_preferences(*rows, logs, exponent)
+        exponent = float(np.clip(exponent + gradient / max(curvature, 1e-9), -_MAX_EXPONENT, _MAX_EXPONENT))
+    streams = freeze_array(kernels.random.make_streams(np.uint64(seed), 0, len(visits)))
+    preferences = freeze_array(np.exp(exponent * logs))
+    return graph, kernels.matched_walks.sample_matched_walks(*rows, preferences, streams)
 
 
 def share_edges(num_edges: Int64, size: int, rng: np.random.Generator) -> Int64:
@@ -86,7 +87,7 @@ def share_edges(num_edges: Int64, size: int, rng: np.random.Generator) -> Int64:
     return numbers
 
 
-def draw_pairs(graph: Graph, visits: Int32, seed: int, *, proportional: bool) -> NullDraw:
+def draw_pairs(graph: Graph, visits: Int32, origins: Int32, seed: int, *, proportional: bool) -> NullDraw:
     """Draw as many pairs of nodes as the network of each walk has edges, without replacement, all with equal chances.
 
     If `proportional`, the chances are proportional to the number 1, 2, ... of the later node of the pair.
@@ -109,7 +110,7 @@ def draw_pairs(graph: Graph, visits: Int32, seed: int, *, proportional: bool) ->
     return _join_networks(np.concatenate(source), np.concatenate(target), walks, size)
 
 
-def swap_graph_edges(graph: Graph, visits: Int32, seed: int, *, kernel: str) -> NullDraw:
+def swap_graph_edges(graph: Graph, visits: Int32, origins: Int32, seed: int, *, kernel: str) -> NullDraw:
     """Swap edges of a whole graph by a kernel of `kernels.rewire`; the walks stay the same."""
     rows = graph.skeleton
     bounds, streams = freeze_array(np.array([0, rows.num_nodes])), freeze_array(np.array([seed], np.uint64))
@@ -117,7 +118,7 @@ def swap_graph_edges(graph: Graph, visits: Int32, seed: int, *, kernel: str) -> 
     return Graph(rows.indptr, indices, names=graph.names), visits
 
 
-def swap_network_edges(graph: Graph, visits: Int32, seed: int, *, kernel: str) -> NullDraw:
+def swap_network_edges(graph: Graph, visits: Int32, origins: Int32, seed: int, *, kernel: str) -> NullDraw:
     """Swap edges within the network of each walk by a kernel of `kernels.rewire`."""
     indptr, indices = _build_networks(graph, visits)
     walks, size = visits.shape
@@ -148,11 +149,11 @@ def _join_networks(source: Int64, target: Int64, walks: int, size: int) -> NullD
     return Graph(indptr, indices), np.arange(walks * size, dtype=np.int32).reshape(walks, size)
 
 
-NULL_MODELS: dict[str, Callable[[Graph, Int32, int], NullDraw]] = {
+NULL_MODELS: dict[str, Callable[[Graph, Int32, Int32, int], NullDraw]] = {
     "rewired": partial(swap_graph_edges, kernel="swap_edges"),
-    "random-walk": partial(walk_randomly, degree_matched=True),
-    "unbiased": partial(walk_randomly, degree_matched=False),
-    "shuffled": lambda graph, visits, seed: (graph, np.random.default_rng(seed).permuted(visits, axis=1)),
+    "random-walk": partial(walk_randomly, by_degree=True),
+    "unbiased": partial(walk_randomly, by_degree=False),
+    "shuffled": lambda graph, visits, origins, seed: (graph, np.random.default_rng(seed).permuted(visits, axis=1)),
     "latticized": partial(swap_graph_edges, kernel="latticize_edges"),
     "network-rewired": partial(swap_network_edges, kernel="swap_edges"),
     "network-latticized": partial(swap_network_edges, kernel="latticize_edges"),
@@ -160,4 +161,4 @@ NULL_MODELS: dict[str, Callable[[Graph, Int32, int], NullDraw]] = {
     "proportional": partial(draw_pairs, proportional=True),
     "preferential": grow_preferential,
 }
-"""Null models by name: functions of a graph, walks and a seed that return the graph and the walks to measure."""
+"""Null models by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,14 @@ from curiograph.graph.similarity import Similarity
 from curiograph.growth.first_visits import is_recorded, is_single, list_people, place_walks, select_first_visits
 from curiograph.growth.records import check_columns
 from curiograph.human.people.measure_catalog import MEASURES, select_measures
+from curiograph.human.people.people_table import average_people
 from curiograph.human.people.walk_measures import (
     PairSimilarity,
     are_similarities,
     compute_measures,
     measure_similarity,
 )
-from curiograph.human.trajectories import Trajectories, sort_users
+from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.parallel.chunks import split_by_size
 from curiograph.progress import Progress, no_progress
@@ -223,20 +224,3 @@ def cut_walks(walks: Trajectories, nodes: int) -> Trajectories:
     short = len(walks) - len(long)
     reasons = {f"walks of fewer than {nodes} nodes": short} if short else {}
     return walks.select_visits(freeze_array(kept))[long].add_skipped(Skipped(short, reasons=reasons))
-
-
-def number_people(users: Sequence[Hashable]) -> tuple[list[Hashable], Int64]:
-    """Return the distinct users, sorted, and the number of the user of each row among them."""
-    names = sort_users(users)
-    number = {user: place for place, user in enumerate(names)}
-    return names, np.array([number[user] for user in users])
-
-
-def average_people(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
-    """Return one row per user, sorted: number of walks, means of measures, and the first value of other columns."""
-    users, person = number_people(frame["user"].tolist())
-    rows = frame.groupby(person, sort=True)
-    others = [name for name in frame.columns if name not in ("user", "session", "walk", *measures)]
-    people = rows[others].first()
-    people.insert(0, "user", users)
-    return people.assign(walks=rows.size(), **{name: rows[name].mean() for name in measures})

@@ -15,7 +15,8 @@ from curiograph.errors import WalkError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.growth.first_visits import list_people
-from curiograph.human.people.profile import Profile, cut_blocks, number_people
+from curiograph.human.people.people_table import number_people
+from curiograph.human.people.profile import Profile, cut_blocks
 from curiograph.human.people.walk_measures import are_similarities, compute_measures, measure_similarity
 from curiograph.results import Table
 from curiograph.validation import check_integer, check_seed

@@ -57,17 +57,14 @@ def compute_measures(
     found: dict[str, NDArray[Any]] = {name: subgraph[getattr(sub, name.upper())] for name in _SUBGRAPH}
     density = _divide(2 * found["edges"], sizes * (sizes - 1))
     found |= {"visits": visits, "nodes": sizes, "density": density}
-    if wanted & {"beta0", "beta1", "opened", "closed", "gap_lifetime"}:
+    if wanted & {"beta0", "beta1", "opened", "closed"}:
         grown = compute_growth(graph, *first, compressibility=False)
-        walk, opened, closed = grown.gaps.T
-        lifetimes = np.where(closed == OPEN, sizes[walk] - 1, closed) - opened
-        num_opened = np.bincount(walk, minlength=len(sizes))
+        walk, _, closed = grown.gaps.T
         found |= {
             "beta0": grown.beta0[lasts],
             "beta1": grown.beta1[lasts],
-            "opened": num_opened,
+            "opened": np.bincount(walk, minlength=len(sizes)),
             "closed": np.bincount(walk[closed != OPEN], minlength=len(sizes)),
-            "gap_lifetime": _divide(np.bincount(walk, lifetimes, len(sizes)), num_opened),
         }
     if wanted & {"compressibility", "normalized_compressibility"}:
         bits = compute_final_compressibility(GraphBatch.of([graph]), *first)

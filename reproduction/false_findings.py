@@ -1,0 +1,139 @@
+"""False findings: how often statistics of people find something where there is nothing, and what they find there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import ttest_ind
+
+import curiograph as cg
+from curiograph.graph.graph import Graph
+from curiograph.human.people.growth_comparison import QUANTITIES
+from curiograph.human.trajectories import Trajectories
+from reproduction.report import Report, Setup, percent
+
+PEOPLE = (2, 3, 5, 10, 30)
+JUMPS = (0.0, 0.1, 0.2)
+FAMILIES = ("ba", "rg", "er")
+NULLS = ("unbiased", "random-walk")
+_NODES, _STEPS, _WALKS = 50, 12, 3  # of the graph, of a walk, of a person
+_BLOCK = 20  # runs of a task
+
+
+def compute(setup: Setup, runs: int = 400) -> dict[str, Any]:
+    """Count the findings in simulated studies of random walkers and of random numbers."""
+    studies: list[tuple[str, dict[str, Any]]] = []
+    studies += [("motives", {"people": people}) for people in PEOPLE]
+    studies += [("growth", {"people": people, "jumps": 0.1, "family": "ba"}) for people in PEOPLE]
+    studies += [("growth", {"people": 30, "jumps": jumps, "family": family}) for jumps in JUMPS for family in FAMILIES]
+    studies += [("growth", {"people": 200, "jumps": 0.0, "family": family}) for family in FAMILIES]
+    studies += [("groups", {"people": 60, "effect": effect}) for effect in (0.0, 0.5)]
+    tasks = [
+        (number, first, min(first + _BLOCK, runs)) for number in range(len(studies)) for first in range(0, runs, _BLOCK)
+    ]
+    found = setup.engine.map(
+        run_studies, (studies, setup.seed), tasks, name="false_findings", key=[studies, setup.seed, runs],
+        unit="studies", sizes=[last - first for _, first, last in tasks], progress=setup.progress,
+    )  # fmt: skip
+    rows = []
+    for number, (kind, options) in enumerate(studies):
+        parts = [each["counts"] for (study, _, _), each in zip(tasks, found, strict=True) if study == number]
+        shares = np.sum(parts, axis=0) / runs
+        names = next(each["names"] for (study, _, _), each in zip(tasks, found, strict=True) if study == number)
+        rows.append({"study": kind, **options, "shares": dict(zip(names, shares.tolist(), strict=True))})
+    return {"rows": rows}
+
+
+def run_studies(shared: tuple[list[tuple[str, dict[str, Any]]], int], task: tuple[int, int, int]) -> dict[str, Any]:
+    """Run some replications of a study: return the names of findings, and the number of runs with each."""
+    (studies, seed), (number, first, last) = shared, task
+    kind, options = studies[number]
+    found = [_STUDIES[kind](np.random.default_rng([seed, number, run]), **options) for run in range(first, last)]
+    return {"names": list(found[0]), "counts": np.sum([list(each.values()) for each in found], axis=0)}
+
+
+def study_motives(rng: np.random.Generator, people: int) -> dict[str, bool]:
+    """Test motives on people without any."""
+    graph = cg.generate("ba", nodes=_NODES, seed=int(rng.integers(2**31)))
+    found = cg.human.hypotheses(graph, draw_walks(graph, people, 0.0, rng), engine=cg.Engine(workers=1))
+    return {"better": any(fit.better for fit in found.values()), "opposed": bool(found.opposed)}
+
+
+def study_growth(rng: np.random.Generator, people: int, jumps: float, family: str) -> dict[str, bool]:
+    """Compare random walkers with null models."""
+    graph = cg.generate(family, nodes=_NODES, seed=int(rng.integers(2**31)))
+    found = cg.human.compare_growth(
+        graph, draw_walks(graph, people, jumps, rng), nulls=NULLS, seed=int(rng.integers(2**31)),
+        engine=cg.Engine(workers=1),
+    )  # fmt: skip
+    return {f"{null}: {name}": found.area[null][name].clear for null in NULLS for name in QUANTITIES}
+
+
+def study_groups(rng: np.random.Generator, people: int, effect: float) -> dict[str, bool]:
+    """Compare two groups of random numbers, of which one is shifted by an effect."""
+    frame = pd.DataFrame(rng.normal(size=(people, 5)), columns=list("abcde")).assign(user=range(people))
+    frame["group"] = np.where(frame["user"] % 2, "one", "other")
+    frame.loc[frame["group"] == "one", "a"] += effect
+    found = cg.compare_groups(frame, "group", permutations=999).to_frame().set_index("measure")
+    halves = [frame["a"][frame["group"] == group] for group in ("one", "other")]
+    return {
+        "permutation test": bool(found["p"]["a"] < 0.05),
+        "t-test": bool(ttest_ind(*halves).pvalue < 0.05),
+        "any of 5 measures, Holm": bool((found["p_holm"] < 0.05).any()),
+    }
+
+
+_STUDIES: dict[str, Any] = {"motives": study_motives, "growth": study_growth, "groups": study_groups}
+
+
+def draw_walks(graph: Graph, people: int, jumps: float, rng: np.random.Generator) -> Trajectories:
+    """Draw walks of people who take any link to an unvisited node, or jump to any unvisited node."""
+    neighbors = [graph.skeleton.indices[a:b] for a, b in zip(graph.skeleton.indptr, graph.skeleton.indptr[1:])]  # noqa: B905
+    walks = []
+    for _ in range(people * _WALKS):
+        walk = [int(rng.integers(graph.num_nodes))]
+        while len(walk) < _STEPS:
+            near = np.setdiff1d(neighbors[walk[-1]], walk)
+            around = near if len(near) else np.setdiff1d(np.concatenate([neighbors[node] for node in walk]), walk)
+            jump = rng.random() < jumps or not len(around)
+            walk.append(int(rng.choice(np.setdiff1d(np.arange(graph.num_nodes), walk) if jump else around)))
+        walks.append(walk)
+    return Trajectories.from_walks(walks, [number // _WALKS for number in range(len(walks))], graph)
+
+
+def report(document: dict[str, Any]) -> Report:
+    """Show the share of studies with each finding."""
+    rows = document["rows"]
+    runs = document["settings"]["runs"]
+    motives = [
+        {"people": str(row["people"]), **{name: percent(share) for name, share in row["shares"].items()}}
+        for row in rows
+        if row["study"] == "motives"
+    ]
+    growth = [
+        {"people": str(row["people"]), "jumps": percent(row["jumps"]), "graph": row["family"].upper()}
+        | {name: percent(share) for name, share in row["shares"].items()}
+        for row in rows
+        if row["study"] == "growth"
+    ]
+    groups = [
+        {"people": str(row["people"]), "g": str(row["effect"])}
+        | {name: percent(share) for name, share in row["shares"].items()}
+        for row in rows
+        if row["study"] == "groups"
+    ]
+    return Report(
+        tables={
+            "Motives of people without any: studies in which some motive is clearly better than chance, or opposed": (
+                pd.DataFrame(motives)
+            ),
+            "Growth of random walkers: studies in which the interval of a difference excludes 0": pd.DataFrame(growth),
+            "Groups: studies that find a difference": pd.DataFrame(groups),
+        },
+        text=f"Share of {runs} simulated studies with a finding at the 5 % level. Walkers take {_STEPS - 1} random "
+        f"links, or jump, {_WALKS} times each, on a graph of {_NODES} nodes that is drawn for every study. Where there "
+        "is nothing to find, 5 % of studies should find something, and at most 7 % of as many runs may. The last table "
+        "compares 60 people in two groups: with g = 0.5, a t-test finds the difference in 48 %.",
+    )

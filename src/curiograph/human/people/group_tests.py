@@ -1,0 +1,154 @@
+"""Permutation tests of groups of people, effect sizes, and mixed-effects models."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student_t
+
+from curiograph.arrays import Float64, Int64
+from curiograph.bootstrap import NUM_RESAMPLES, Estimate, draw_weights
+from curiograph.errors import import_optional
+
+_MAX_DRAWN = 2**20  # rows permuted together; bounds the memory
+_TOLERANCE = 1e-9  # relative; permutations that are equal to the data may differ in the last bits
+_NO_VARIANCE = 1e-12  # relative; sums of squares below are zero up to rounding
+
+
+def compute_permutation_p(
+    shape: tuple[int, int], statistic: Callable[[Int64], Float64], permutations: int, seed: int = 0
+) -> Float64:
+    """Return the share of permutations whose statistic is at least that of the data, which counts as one.
+
+    Rows are in `shape[0]` blocks of `shape[1]` successive rows, and are permuted within blocks: within all rows if
+    there is one block. `statistic` maps permutations (permutations x rows) to permutations x quantities: all quantities
+    are tested by one product of matrices, unlike by `scipy.stats.permutation_test`.
+    """
+    blocks, size = shape
+    rng = np.random.default_rng(seed)
+    first_rows = np.repeat(np.arange(blocks) * size, size)
+    observed = statistic(np.arange(blocks * size)[None, :])[0]
+    least = observed - _TOLERANCE * np.abs(observed)
+    exceeding = np.zeros(observed.shape, np.int64)
+    together = max(1, min(permutations, _MAX_DRAWN // max(len(first_rows), 1)))
+    for first in range(0, permutations, together):
+        count = min(together, permutations - first)
+        drawn = rng.permuted(np.broadcast_to(np.arange(size), (count * blocks, size)), axis=1)
+        exceeding += np.count_nonzero(statistic(drawn.reshape(count, -1) + first_rows) >= least, axis=0)
+    return (exceeding + 1) / (permutations + 1)
+
+
+def compute_group_p(
+    values: Float64, groups: Int64, covariates: Float64, *, permutations: int, seed: int, people: int = 1
+) -> Float64:
+    """Return the p-value of any difference between groups for each column of values; NaN if a column is constant.
+
+    Rows belong to `people` people with as many successive rows each, within whom groups are permuted; with `people` 1,
+    groups are permuted over all rows. With covariates (rows x columns), residuals are permuted instead of values
+    (Freedman and Lane 1983).
+    """
+    size = len(values) // people
+    blocks = values.reshape(people, size, -1)
+    centered = (blocks - blocks.mean(axis=1, keepdims=True)).reshape(len(values), -1)
+    within = np.linalg.qr(covariates - covariates.mean(axis=0))[0]
+    residuals = centered - within @ (within.T @ centered)
+    indicators = (groups[:, None] == np.arange(groups.max())).astype(np.float64)
+    indicators -= indicators.mean(axis=0)
+    between = np.linalg.qr(indicators - within @ (within.T @ indicators))[0]
+    total = (residuals**2).sum(axis=0)
+    compute = partial(_compute_ratio, between=between, within=within, residuals=residuals, total=total)
+    p_values = compute_permutation_p((people, size), compute, permutations, seed)
+    return np.where(total > _NO_VARIANCE * (values**2).sum(axis=0), p_values, np.nan)
+
+
+def _compute_ratio(order: Int64, between: Float64, within: Float64, residuals: Float64, total: Float64) -> Float64:
+    """Return the sum of squares that groups explain of permuted residuals, relative to what nothing explains."""
+    explained, adjusted = (
+        sum(((basis[order, column] @ residuals) ** 2 for column in range(basis.shape[1])), np.zeros(1))
+        for basis in (between, within)
+    )
+    return np.asarray(explained / np.maximum(total - adjusted - explained, _NO_VARIANCE * total + 1e-300))
+
+
+def estimate_differences(
+    first: Float64, second: Float64, seed: tuple[int, ...], *, paired: bool = False
+) -> tuple[Estimate, Estimate]:
+    """Return the difference of two means by Student's t (Welch), and Hedges' g by resampling people, both with bounds.
+
+    g is the difference in pooled standard deviations, corrected for small samples; samples without any variance count
+    as 0. It is NaN if the data have none. If `paired`, both have the same people in the same order.
+    """
+    middle = np.concatenate([first, second]).mean()  # without it, sums of squares would lose precision
+    counts = np.array([[len(first)], [len(second)]])
+    sums, squares = np.empty((2, 2, NUM_RESAMPLES + 1))
+    for number, values in enumerate((first - middle, second - middle)):
+        table = np.column_stack([values, values**2])
+        drawn = draw_weights(len(values), [*seed, 0 if paired else number])
+        sums[number], squares[number] = np.concatenate([table.sum(axis=0)[None], *(each @ table for each in drawn)]).T
+    means, freedom = sums / counts, int(counts.sum()) - 2
+    deviations = np.maximum(squares - counts * means**2, 0.0)
+    deviations[deviations <= _NO_VARIANCE * squares] = 0.0
+    pooled = np.sqrt(deviations.sum(axis=0) / freedom)
+    differences = means[0] - means[1]
+    effects = np.divide(differences, pooled, out=np.zeros_like(pooled), where=pooled > 0) * (1 - 3 / (4 * freedom - 1))
+    effect = Estimate.from_samples(effects[0] if pooled[0] > 0 else np.nan, effects[1:])
+    difference = first.mean() - second.mean()
+    if paired:
+        error, df = np.std(first - second, ddof=1) / np.sqrt(len(first)), len(first) - 1.0
+    else:
+        parts = deviations[:, 0] / (counts - 1)[:, 0] / counts[:, 0]
+        error = np.sqrt(parts.sum())
+        df = parts.sum() ** 2 / max(float(np.sum(parts**2 / (counts - 1)[:, 0])), 1e-300)
+    width = student_t.ppf(0.975, max(df, 1.0)) * error
+    return Estimate(float(difference), float(difference - width), float(difference + width)), effect
+
+
+def adjust_difference(values: Float64, is_first: Float64, covariates: Float64) -> tuple[Estimate, Estimate]:
+    """Return the difference of two groups and Hedges' g, both given the covariates, by least squares with t bounds."""
+    design = np.column_stack([is_first, np.ones(len(values)), covariates])
+    solution, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
+    freedom = len(values) - int(rank)
+    if freedom < 1:
+        return Estimate(float(solution[0]), np.nan, np.nan), Estimate(np.nan, np.nan, np.nan)
+    deviation = np.sqrt(np.sum((values - design @ solution) ** 2) / freedom)
+    width = student_t.ppf(0.975, freedom) * deviation * np.sqrt(np.linalg.pinv(design.T @ design)[0, 0])
+    bounds = np.array([solution[0], solution[0] - width, solution[0] + width])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = bounds / deviation * (1 - 3 / (4 * freedom - 1))
+    return Estimate(*bounds.tolist()), Estimate(*scaled.tolist())
+
+
+def fit_mixed_model(measure: str, values: Float64, design: Float64, users: Any) -> dict[str, Any]:
+    """Fit values = intercept + design + intercept of the person + noise by restricted maximum likelihood.
+
+    Return the slope of the first column of the design (rows x columns). Without a person who has several rows, there is
+    no intercept of the person.
+    """
+    api = import_optional("statsmodels.api", "stats", "Mixed-effects models")
+    known = ~np.isnan(values) & ~np.isnan(design).any(axis=1)
+    values, design, people = values[known], design[known], users[known].astype(str).to_numpy()
+    several, converged = len(np.unique(people)) < len(people), True
+    slope, p_value = Estimate(0.0, 0.0, 0.0), np.nan
+    if len(values) and np.ptp(values) > 0:
+        scale = values.std() / design[:, 0].std()  # the fit converges better on standardized values
+        spreads = np.where(design.std(axis=0) > 0, design.std(axis=0), 1.0)
+        columns = np.column_stack([np.ones(len(design)), (design - design.mean(axis=0)) / spreads])
+        standardized = (values - values.mean()) / values.std()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a variance between people of zero is a result
+                # one parameter without gradient: others fail where the variance between people is near zero
+                model = api.MixedLM(standardized, columns, groups=people) if several else api.OLS(standardized, columns)
+                fit = model.fit(reml=True, method="powell") if several else model.fit()
+            converged = bool(getattr(fit, "converged", True))
+            low, high = np.asarray(fit.conf_int())[1] * scale
+            slope, p_value = Estimate(float(fit.params[1] * scale), float(low), float(high)), float(fit.pvalues[1])
+        except np.linalg.LinAlgError:  # a measure that is constant within people
+            slope, converged = Estimate(np.nan, np.nan, np.nan), False
+    if not converged:
+        warnings.warn(f"the mixed-effects model of {measure} did not converge; do not use its slope.", stacklevel=3)
+    return {"slope": slope, "slope_p": p_value, "random_intercept": several, "converged": converged}

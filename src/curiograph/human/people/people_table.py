@@ -1,0 +1,93 @@
+"""Tables of people: rows of walks, averaged per person, with a group or a score of each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from curiograph.arrays import Int64
+from curiograph.bootstrap import Estimate, make_columns
+from curiograph.errors import SettingError, UnknownNameError, quote_value
+from curiograph.human.trajectories import sort_users
+from curiograph.results import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BY = "by"
+"""Column of the group or score in a frame of `read_table`."""
+_IDENTITY = ("user", "session", "walk")  # columns that are no measures
+_VISITS = {"step", "node"}  # columns of tables with several rows per walk
+
+
+def number_people(users: Sequence[Hashable]) -> tuple[list[Hashable], Int64]:
+    """Return the distinct users, sorted, and the number of the user of each row among them."""
+    names = sort_users(users)
+    number = {user: place for place, user in enumerate(names)}
+    return names, np.array([number[user] for user in users])
+
+
+def average_people(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
+    """Return one row per user, sorted: number of walks, means of measures, and the first value of other columns."""
+    users, person = number_people(frame["user"].tolist())
+    rows = frame.groupby(person, sort=True)
+    others = [name for name in frame.columns if name not in ("user", "session", "walk", *measures)]
+    people = rows[others].first()
+    people.insert(0, "user", users)
+    return people.assign(walks=rows.size(), **{name: rows[name].mean() for name in measures})
+
+
+def read_table(
+    table: Any, by: str | Sequence[Any], measures: Sequence[str] | None, covariates: Sequence[str] = ()
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows of a table, with the group or score in a column `by`, and the names of the measures.
+
+    `table` is a `Profile`, another result with one row per walk or person, or a data frame; it has a column `user`.
+    """
+    frame = table.to_frame() if isinstance(table, Table) else table
+    if not hasattr(frame, "groupby") or "user" not in frame or _VISITS & set(frame):
+        raise SettingError(
+            f"the table is {quote_value(table)}; give the result of profile(graph, walks), or a data frame with one "
+            "row per person or walk and a column user."
+        )
+    for name in [*([by] if isinstance(by, str) else []), *covariates]:
+        if name not in frame:
+            raise UnknownNameError(
+                f"there is no column {quote_value(name)}; the columns are {', '.join(map(str, frame.columns))}. Keep a "
+                "column when the log is read."
+            )
+    others = {*_IDENTITY, *covariates, by if isinstance(by, str) else None}
+    known = [name for name in frame.select_dtypes("number") if name not in others]
+    selected = [name for name in getattr(table, "measures", known) if name in known]
+    if measures is not None:
+        if isinstance(measures, str) or not isinstance(measures, Sequence) or not measures:
+            raise SettingError(f"measures is {quote_value(measures)}; give a list of measures, at least one.")
+        for name in measures:
+            if name not in known:
+                raise UnknownNameError(f"there is no measure {quote_value(name)}; the measures are {', '.join(known)}.")
+        selected = list(dict.fromkeys(measures))
+    try:
+        values = frame[by].tolist() if isinstance(by, str) else list(by)
+    except TypeError:
+        values = []
+    if len(values) != len(frame):
+        raise SettingError(f"by is {quote_value(by)}; give a column, or a value for each of {len(frame)} rows.")
+    return frame.reset_index(drop=True).assign(**{BY: values}), selected
+
+
+def check_single(frame: pd.DataFrame, fix: str) -> None:
+    """Raise SettingError if a person has several groups or scores."""
+    several = frame.groupby("user", sort=False)[BY].nunique()
+    if (several > 1).any():
+        raise SettingError(f"the user {quote_value(several.idxmax())} has several values; {fix}.")
+
+
+def expand_estimates(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns, with three columns for each estimate."""
+    columns: dict[str, list[Any]] = {}
+    for name, first in rows[0].items():
+        values = [row[name] for row in rows]
+        columns |= make_columns(name, values) if isinstance(first, Estimate) else {name: values}
+    return columns
