@@ -6,6 +6,7 @@ from . import candidates as candidates
 from . import choice_logit as choice_logit
 from . import cluster_merging as cluster_merging
 from . import clusters as clusters
+from . import communities as communities
 from . import compressibility as compressibility
 from . import diversity as diversity
 from . import dot_products as dot_products

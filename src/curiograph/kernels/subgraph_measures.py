@@ -8,9 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.adjacency import find_link, get_map_size, map_put, reserve
+from curiograph.kernels.communities import find_communities
 from curiograph.kernels.jit import inner_kernel, kernel
 
-EDGES, CLUSTERING, PATH_LENGTH, EFFICIENCY, MODULARITY, CORE_PERIPHERY, ENTROPY, NUM_MEASURES = 0, 1, 2, 3, 4, 5, 6, 7
+EDGES, CLUSTERING, PATH_LENGTH, EFFICIENCY, MODULARITY, PARTICIPATION, CORE_PERIPHERY, ENTROPY = 0, 1, 2, 3, 4, 5, 6, 7
+NUM_MEASURES = 8
 
 
 @kernel
@@ -27,7 +29,8 @@ def measure_subgraphs(indptr, indices, nodes, offsets, with_distances, with_comm
         if with_distances and size >= 2:
             out[i, PATH_LENGTH], out[i, EFFICIENCY] = _compute_distances(starts, links)
         if with_communities and total > 0:
-            out[i, MODULARITY] = compute_modularity(starts, links, find_communities(starts, links))
+            member, out[i, MODULARITY] = find_communities(starts, links)
+            out[i, PARTICIPATION] = _compute_participation(starts, links, member)
         spread, entropy = 0.0, 0.0
         for v in range(size):
             degree = starts[v + 1] - starts[v]
@@ -126,71 +129,20 @@ def _compute_distances(starts, links):
     return total / pairs if pairs > 0 else np.nan, inverse / (size * (size - 1))
 
 
-@kernel
-def find_communities(starts, links):
-    """Return the community of every node: merge the two communities that raise modularity most, while any do.
-
-    Gains are integers, so that ties are exact: of equal gains, the pair with the lowest first nodes merges. A community
-    is named by its first node.
-    """
+@inner_kernel
+def _compute_participation(starts, links, member):
+    """Return the mean over nodes of 1 - sum over communities of the squared share of links to them; 0 without links."""
     size = starts.shape[0] - 1
-    total = links.shape[0]
-    between = np.zeros((size, size), np.int32)  # edges between two communities
-    weight = np.zeros(size, np.int64)  # sum of degrees
-    member = np.arange(size)
-    best = np.full(size, -1)  # partner above u of the highest gain, -1 for none
-    alive = np.ones(size, np.bool_)
+    counts = np.zeros(size, np.int64)
+    total = 0.0
     for u in range(size):
-        weight[u] = starts[u + 1] - starts[u]
+        degree = starts[u + 1] - starts[u]
+        squares = 0
         for slot in range(starts[u], starts[u + 1]):
-            between[u, links[slot]] = 1
-    for u in range(size):
-        best[u] = _find_partner(u, total, between, weight, alive)
-    while True:
-        a, highest = -1, np.int64(0)
-        for u in range(size):
-            if alive[u] and best[u] >= 0:
-                gain = total * np.int64(between[u, best[u]]) - weight[u] * weight[best[u]]
-                if gain > highest:
-                    highest, a = gain, u
-        if a < 0:
-            return member
-        b = best[a]
-        for v in range(size):
-            if member[v] == b:
-                member[v] = a
-            between[a, v] += between[b, v]
-            between[v, a] = between[a, v]
-        weight[a] += weight[b]
-        alive[b] = False
-        for u in range(size):
-            if alive[u] and (u == a or best[u] in (a, b) or (u < a and between[u, a] > 0)):
-                best[u] = _find_partner(u, total, between, weight, alive)
-
-
-@inner_kernel
-def _find_partner(u, total, between, weight, alive):
-    """Return the linked community above u whose merge raises modularity most, the lowest of equal ones; -1 for none."""
-    partner, highest = -1, np.int64(0)
-    for v in range(u + 1, between.shape[0]):
-        if alive[v] and between[u, v] > 0:
-            gain = total * np.int64(between[u, v]) - weight[u] * weight[v]
-            if gain > highest:
-                highest, partner = gain, v
-    return partner
-
-
-@inner_kernel
-def compute_modularity(starts, links, member):
-    """Return the modularity of a division of the nodes into communities."""
-    total = links.shape[0]
-    inside = 0
-    weight = np.zeros(starts.shape[0] - 1, np.int64)
-    for u in range(starts.shape[0] - 1):
-        weight[member[u]] += starts[u + 1] - starts[u]
+            squares += 2 * counts[member[links[slot]]] + 1
+            counts[member[links[slot]]] += 1
         for slot in range(starts[u], starts[u + 1]):
-            inside += member[links[slot]] == member[u]
-    expected = 0.0
-    for u in range(weight.shape[0]):
-        expected += (weight[u] / total) ** 2
-    return inside / total - expected
+            counts[member[links[slot]]] = 0
+        if degree > 0:
+            total += 1 - squares / degree**2
+    return total / size
