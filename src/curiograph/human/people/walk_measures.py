@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError
-from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.growth.compute import OPEN, compute_growth
 from curiograph.growth.first_visits import select_first_visits
 from curiograph.human.people.measure_catalog import COUNTS
 from curiograph.parallel.chunks import split_by_size
-from curiograph.rewards.cct import compute_step_flexibility, count_conformable
-from curiograph.rewards.cpt import compute_final_compressibility
+from curiograph.rewards.cpt import compute_step_compressibility
 
 # measures in the columns of kernels, which have constants of the same names
 _SUBGRAPH = ("edges", "clustering", "path_length", "efficiency", "modularity", "core_periphery", "entropy")
@@ -57,7 +55,7 @@ def compute_measures(
     found: dict[str, NDArray[Any]] = {name: subgraph[getattr(sub, name.upper())] for name in _SUBGRAPH}
     density = _divide(2 * found["edges"], sizes * (sizes - 1))
     found |= {"visits": visits, "nodes": sizes, "density": density}
-    if wanted & {"beta0", "beta1", "opened", "closed", "gap_lifetime"}:
+    if wanted & {"beta0", "beta1", "opened", "closed", "gap_lifetime", "dimension", "conformable"}:
         grown = compute_growth(graph, *first, compressibility=False)
         walk, opened, closed = grown.gaps.T
         lifetimes = np.where(closed == OPEN, sizes[walk] - 1, closed) - opened
@@ -68,13 +66,12 @@ def compute_measures(
             "opened": num_opened,
             "closed": np.bincount(walk[closed != OPEN], minlength=len(sizes)),
             "gap_lifetime": _divide(np.bincount(walk, lifetimes, len(sizes)), num_opened),
+            "dimension": grown.dimension[lasts],
+            "conformable": grown.conformable[lasts],
         }
     if wanted & {"compressibility", "normalized_compressibility"}:
-        bits = compute_final_compressibility(GraphBatch.of([graph]), *first)
+        bits = compute_step_compressibility(graph, *first, last_only=True)[lasts]
         found |= {"compressibility": bits, "normalized_compressibility": _divide(bits, found["entropy"])}
-    if wanted & {"dimension", "conformable"}:
-        dimension, freedom = compute_step_flexibility(GraphBatch.of([graph]), *first)
-        found |= {"dimension": dimension[lasts], "conformable": count_conformable(dimension, freedom)[lasts]}
     if wanted & {"step_length", "step_exponent"}:
         lengths = seq.compute_step_lengths(graph.indptr, graph.indices, *walks)
         found["step_length"], found["step_exponent"] = seq.summarize_steps(lengths, offsets).T  # type: ignore[no-untyped-call]
