@@ -103,12 +103,15 @@ def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, bo
     mark, queue, group, sums, basis, pivot = _allocate_scratch(local.shape[1], marks.shape[2])
     link = np.empty(local.shape[1], np.int32)
     for i in range(offsets.shape[0] - 1):
+        walk, place, near, entries, bits, births, count = (
+            nodes[i], places[i], local[i], lists[i], marks[i], born[i], counts[i],
+        )  # fmt: skip
         for c in range(offsets[i], offsets[i + 1]):
-            size = find_link(indptr, indices, candidates[c], nodes[i], places[i], counts[i, NODES], link)
+            size = find_link(indptr, indices, candidates[c], walk, place, count[NODES], link)
             opened, closed = _survey_link(
-                link, size, local[i], lists[i], marks[i], born[i], counts[i], mark, queue, group, sums, basis, pivot
+                link, size, near, entries, bits, births, count, mark, queue, group, sums, basis, pivot
             )
-            out[c] = counts[i, GAPS] + opened - closed
+            out[c] = count[GAPS] + opened - closed
     return out
 
 
@@ -124,17 +127,15 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
     gaps = np.empty(48, np.int32)
     filled, edges, bits = 0, 0, 0
     for i in range(lengths.shape[0]):
-        while counts[i, NODES] < lengths[i]:
-            step = counts[i, NODES]
-            size = find_link(indptr, indices, nodes[i, step], nodes[i], places[i], step, link)
-            if counts[i, EDGES] + size > marks.shape[1] or counts[i, GAPS] + size > 64 * marks.shape[2]:
-                edges = max(edges, counts[i, EDGES] + size)
-                bits = max(bits, counts[i, GAPS] + size)
+        walk, count = nodes[i], counts[i]
+        state = places[i], local[i], lists[i], marks[i], born[i], count
+        for step in range(count[NODES], lengths[i]):
+            size = find_link(indptr, indices, walk[step], walk, places[i], step, link)
+            if count[EDGES] + size > marks.shape[1] or count[GAPS] + size > 64 * marks.shape[2]:
+                edges = max(edges, count[EDGES] + size)
+                bits = max(bits, count[GAPS] + size)
                 break
-            closed = _add_node(
-                nodes[i, step], link, size, places[i], local[i], lists[i], marks[i], born[i], counts[i],
-                mark, queue, group, sums, basis, pivot,
-            )  # fmt: skip
+            closed = _add_node(walk[step], link, size, *state, mark, queue, group, sums, basis, pivot)
             gaps = reserve(gaps, filled, 3 * closed)
             for r in range(closed):
                 gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, pivot[r], step
@@ -267,10 +268,9 @@ def _add_node(v, link, size, places, local, lists, marks, born, counts, mark, qu
             marks[edge, b] = sums[u, b]
             if group[u] != u:
                 marks[edge, b] ^= sums[group[u], b]
-        for slot, one, other in ((2 * edge, step, u), (2 * edge + 1, u, step)):  # each at the front of the other's list
-            lists[slot, TO] = other
-            lists[slot, NEXT] = local[one, HEAD]
-            local[one, HEAD] = slot
+        lists[2 * edge, TO], lists[2 * edge, NEXT] = u, local[step, HEAD]  # each at the front of the other's list
+        lists[2 * edge + 1, TO], lists[2 * edge + 1, NEXT] = step, local[u, HEAD]
+        local[step, HEAD], local[u, HEAD] = 2 * edge, 2 * edge + 1
         counts[EDGES] += 1
     for r in range(closed):  # add the sum to every edge that the closed gap runs through
         gap = pivot[r]
