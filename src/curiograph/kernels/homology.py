@@ -33,6 +33,7 @@ from curiograph.kernels.jit import inner_kernel, kernel
 NODES, EDGES, COMPONENTS, GAPS = 0, 1, 2, 3
 HEAD, COMPONENT = 0, 1
 TO, NEXT = 0, 1
+MARK, QUEUE, ROOT = 0, 1, 2
 
 
 @kernel
@@ -53,7 +54,7 @@ def measure_walks(indptr, indices, nodes, offsets):
     table = np.empty((get_map_size(longest), 2), np.int32)
     local, lists = np.empty((longest, 2), np.int32), np.empty((2 * room, 2), np.int32)
     marks, born, counts = np.empty((room, words), np.uint64), np.full(64 * words, -1), np.zeros(4, np.int64)
-    mark, queue, group, sums, basis, pivot = _allocate_scratch(longest, words)
+    tree, sums, basis, pivot = _allocate_scratch(longest, words)
     link = np.empty(longest, np.int32)
     steps = np.empty((5, nodes.shape[0]), np.int64)
     gaps, filled = np.empty(48, np.int32), 0
@@ -72,14 +73,13 @@ def measure_walks(indptr, indices, nodes, offsets):
                 marks, born = np.zeros((room, words), np.uint64), np.full(64 * words, -1)
                 marks[: counts[EDGES], : few_marks.shape[1]] = few_marks[: counts[EDGES]]
                 born[: few_born.shape[0]] = few_born
-                mark, queue, group, sums, basis, pivot = _allocate_scratch(longest, words)
+                tree, sums, basis, pivot = _allocate_scratch(longest, words)
             linked += size > 0
             for k in range(size):
                 linked += local[link[k], HEAD] == -1
             closed = _add_node(
-                walk[step], link, size, places, local, lists, marks, born, counts,
-                mark, queue, group, sums, basis, pivot,
-            )  # fmt: skip
+                walk[step], link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot
+            )
             gaps = reserve(gaps, filled, 3 * closed)
             for r in range(closed):
                 gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, pivot[r], step
@@ -100,17 +100,14 @@ def measure_walks(indptr, indices, nodes, offsets):
 def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, born, counts, offsets, candidates):
     """Return beta_1 of S + v for every candidate v of every walk of a batch."""
     out = np.empty(candidates.shape[0], np.float64)
-    mark, queue, group, sums, basis, pivot = _allocate_scratch(local.shape[1], marks.shape[2])
+    tree, sums, basis, pivot = _allocate_scratch(local.shape[1], marks.shape[2])
     link = np.empty(local.shape[1], np.int32)
     for i in range(offsets.shape[0] - 1):
-        walk, place, near, entries, bits, births, count = (
-            nodes[i], places[i], local[i], lists[i], marks[i], born[i], counts[i],
-        )  # fmt: skip
+        walk, place, count, birth = nodes[i], places[i], counts[i], born[i]  # once: a slice costs as much as an edge
+        near, entries, bits = local[i], lists[i], marks[i]
         for c in range(offsets[i], offsets[i + 1]):
             size = find_link(indptr, indices, candidates[c], walk, place, count[NODES], link)
-            opened, closed = _survey_link(
-                link, size, near, entries, bits, births, count, mark, queue, group, sums, basis, pivot
-            )
+            opened, closed = _survey_link(link, size, near, entries, bits, birth, count, tree, sums, basis, pivot)
             out[c] = count[GAPS] + opened - closed
     return out
 
@@ -122,34 +119,34 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
     Return the closed gaps as in `measure_walks`, and the numbers of edges and of gap bits that the state needs room for
     before the update can continue; both are 0 when all walks are up to date.
     """
-    mark, queue, group, sums, basis, pivot = _allocate_scratch(local.shape[1], marks.shape[2])
+    tree, sums, basis, pivot = _allocate_scratch(local.shape[1], marks.shape[2])
     link = np.empty(local.shape[1], np.int32)
     gaps = np.empty(48, np.int32)
-    filled, edges, bits = 0, 0, 0
+    filled, most_edges, most_gaps = 0, 0, 0
     for i in range(lengths.shape[0]):
-        walk, count = nodes[i], counts[i]
-        state = places[i], local[i], lists[i], marks[i], born[i], count
+        walk, place, count, birth = nodes[i], places[i], counts[i], born[i]  # once: a slice costs as much as an edge
+        near, entries, bits = local[i], lists[i], marks[i]
         for step in range(count[NODES], lengths[i]):
-            size = find_link(indptr, indices, walk[step], walk, places[i], step, link)
+            size = find_link(indptr, indices, walk[step], walk, place, step, link)
             if count[EDGES] + size > marks.shape[1] or count[GAPS] + size > 64 * marks.shape[2]:
-                edges = max(edges, count[EDGES] + size)
-                bits = max(bits, count[GAPS] + size)
+                most_edges = max(most_edges, count[EDGES] + size)
+                most_gaps = max(most_gaps, count[GAPS] + size)
                 break
-            closed = _add_node(walk[step], link, size, *state, mark, queue, group, sums, basis, pivot)
+            closed = _add_node(
+                walk[step], link, size, place, near, entries, bits, birth, count, tree, sums, basis, pivot
+            )
             gaps = reserve(gaps, filled, 3 * closed)
             for r in range(closed):
                 gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, pivot[r], step
                 filled += 3
-    return gaps[:filled], edges, bits
+    return gaps[:filled], most_edges, most_gaps
 
 
 @inner_kernel
 def _allocate_scratch(nodes, words):
-    """Return the workspaces `mark`, `queue`, `group`, `sums`, `basis` and `pivot`."""
+    """Return the workspaces `tree`, `sums`, `basis` and `pivot` of `_survey_link`."""
     return (
-        np.zeros(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
+        np.zeros((nodes, 3), np.int32),
         np.empty((nodes, words), np.uint64),
         np.empty((64 * words, words), np.uint64),  # a node may close more gaps than the walk has nodes
         np.empty(64 * words, np.int64),
@@ -157,44 +154,44 @@ def _allocate_scratch(nodes, words):
 
 
 @inner_kernel
-def _survey_link(link, size, local, lists, marks, born, counts, mark, queue, group, sums, basis, pivot):
+def _survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot):
     """Return the numbers of gaps that a node with this link opens and closes.
 
     Also set, for `_add_node`, `basis` (independent sums around the link's cycles), `pivot` (the gap that each of them
-    closes), `sums` (bits along the tree path from the root of a node's component of the link) and `group` (that
-    component's root). `mark` is all zero on entry and on return.
+    closes), `sums` (bits along the tree path from the root of a node's component of the link) and `tree[:, ROOT]` (that
+    root). `tree[:, MARK]` is all zero on entry and on return.
     """
     if size == 0:
         return 0, 0
     words = marks.shape[1] if counts[GAPS] > 0 else 0
     rank, roots = 0, 0
     for k in range(size):
-        mark[link[k]] = 1
+        tree[link[k], MARK] = 1
         for b in range(marks.shape[1]):
             sums[link[k], b] = 0
     for k in range(size):
         root = link[k]
-        if mark[root] != 1:
+        if tree[root, MARK] != 1:
             continue
         roots += 1
-        mark[root] = 2
-        group[root] = root
-        queue[0] = root
+        tree[root, MARK] = 2
+        tree[root, ROOT] = root
+        tree[0, QUEUE] = root
         first, last = 0, 1
         while first < last:
-            u = queue[first]
+            u = tree[first, QUEUE]
             first += 1
             slot = local[u, HEAD]
             while slot != -1:
                 w = lists[slot, TO]
-                if mark[w] == 1:
-                    mark[w] = 2
-                    group[w] = root
-                    queue[last] = w
+                if tree[w, MARK] == 1:
+                    tree[w, MARK] = 2
+                    tree[w, ROOT] = root
+                    tree[last, QUEUE] = w
                     last += 1
                     for b in range(words):
                         sums[w, b] = sums[u, b] ^ marks[slot >> 1, b]
-                elif mark[w] == 2 and w < u and rank < counts[GAPS]:
+                elif tree[w, MARK] == 2 and w < u and rank < counts[GAPS]:
                     for b in range(words):
                         basis[rank, b] = sums[u, b] ^ sums[w, b] ^ marks[slot >> 1, b]
                     rank += _reduce_sum(basis, rank, words, pivot, born)
@@ -204,12 +201,12 @@ def _survey_link(link, size, local, lists, marks, born, counts, mark, queue, gro
         opened = roots
         for k in range(size):  # a component of S is named by a local node
             component = local[link[k], COMPONENT]
-            opened -= mark[component] & 4 == 0
-            mark[component] |= 4
+            opened -= tree[component, MARK] & 4 == 0
+            tree[component, MARK] |= 4
         for k in range(size):
-            mark[local[link[k], COMPONENT]] = 0
+            tree[local[link[k], COMPONENT], MARK] = 0
     for k in range(size):
-        mark[link[k]] = 0
+        tree[link[k], MARK] = 0
     return opened, rank
 
 
@@ -234,13 +231,13 @@ def _reduce_sum(basis, row, words, pivot, born):
 
 
 @inner_kernel
-def _add_node(v, link, size, places, local, lists, marks, born, counts, mark, queue, group, sums, basis, pivot):
+def _add_node(v, link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot):
     """Add v and its edges to the state of a walk; return the number of gaps that it closes.
 
     The steps at which these gaps were opened are written to `pivot`.
     """
     step = counts[NODES]
-    opened, closed = _survey_link(link, size, local, lists, marks, born, counts, mark, queue, group, sums, basis, pivot)
+    opened, closed = _survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot)
     map_put(places, v, step)
     local[step, HEAD] = -1
     local[step, COMPONENT] = step if size == 0 else local[link[0], COMPONENT]
@@ -248,7 +245,7 @@ def _add_node(v, link, size, places, local, lists, marks, born, counts, mark, qu
     free = 0
     for k in range(1, size):
         u = link[k]
-        if group[u] != u:
+        if tree[u, ROOT] != u:
             continue
         if local[u, COMPONENT] == local[step, COMPONENT]:  # a further component of the link opens a gap
             while born[free] != -1:
@@ -266,8 +263,8 @@ def _add_node(v, link, size, places, local, lists, marks, born, counts, mark, qu
         edge = counts[EDGES]
         for b in range(marks.shape[1]):
             marks[edge, b] = sums[u, b]
-            if group[u] != u:
-                marks[edge, b] ^= sums[group[u], b]
+            if tree[u, ROOT] != u:
+                marks[edge, b] ^= sums[tree[u, ROOT], b]
         lists[2 * edge, TO], lists[2 * edge, NEXT] = u, local[step, HEAD]  # each at the front of the other's list
         lists[2 * edge + 1, TO], lists[2 * edge + 1, NEXT] = step, local[u, HEAD]
         local[step, HEAD], local[u, HEAD] = 2 * edge, 2 * edge + 1
