@@ -105,7 +105,7 @@ def test_branches_keep_their_own_dimension():
     tracker.advance(graph.positions([4, 5]).astype(np.int32), np.array([0, 0]))
     tracker.advance(graph.positions([5, 4]).astype(np.int32))
     assert tracker.values().tolist() == [4.0, 4.0]
-    assert tracker.dimensions().tolist() == [3, 3]
+    assert tracker.hash_order().tolist() == [3, 3]
 
 
 @pytest.mark.parametrize("seed", range(3))

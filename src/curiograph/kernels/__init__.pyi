@@ -33,3 +33,4 @@ from . import shortest_paths as shortest_paths
 from . import subgraph_measures as subgraph_measures
 from . import subgraphs as subgraphs
 from . import weighted as weighted
+from . import weighted_networks as weighted_networks

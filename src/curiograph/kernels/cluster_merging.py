@@ -17,7 +17,6 @@ from curiograph.kernels.clusters import (
     get_margin,
     merge_clusters,
 )
-from curiograph.kernels.compressibility import build_adjacency, find_steps, sort_walk
 from curiograph.kernels.jit import inner_kernel, kernel
 
 NUM_PAIRS = 100
@@ -35,46 +34,34 @@ def compute_curve(fast, table, w, wt, p, rates, merges):
         merge_all(table, w, wt, p, rates, merges)
 
 
-@kernel
-def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most, f, unit, out):
-    """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
+@inner_kernel
+def compute_likely_bits(n, f, unit, counts):
+    """Return the compressibility in bits of the counts in `counts[:n, :n]`, by the fast heuristic.
 
-    The fast heuristic selects the pairs; rates above the entropy rate count as the entropy rate. Walk i is
-    `nodes[offsets[i]:offsets[i + 1]]`, with its values at the same indices of `out`.
+    Rates above the entropy rate count as the entropy rate.
     """
-    inner = np.empty((most, most), np.int8)
-    for i in range(offsets.shape[0] - 1):
-        begin = offsets[i]
-        longest = min(most, offsets[i + 1] - begin)
-        if longest < least:
-            continue
-        walk = sort_walk(nodes[begin:], longest)
-        build_adjacency(indptr, indices, walk, inner)
-        step = find_steps(nodes[begin:], walk)
-        for n in range(least, longest + 1):
-            kept = np.flatnonzero(step < n)
-            w = np.empty((n, n), np.int32)
-            p = np.zeros(n, np.int64)
-            for s in range(n):
-                for t in range(n):
-                    w[s, t] = inner[kept[s], kept[t]]
-                    p[s] += w[s, t]
-            total = p.sum()
-            rates = np.empty(n, np.int64)
-            _merge_likely(f, w, None, p, rates, np.empty((n, 2), np.int64))
-            rates[n - 1] = 0
-            above = 0.0
-            for k in range(n):
-                above += max(0, rates[0] - rates[k])
-            out[begin + n - 1] = above * unit / (n * total)
+    w = counts[:n, :n].copy()
+    p = np.zeros(n, np.int64)
+    for s in range(n):
+        for t in range(n):
+            p[s] += w[s, t]
+    total = p.sum()
+    rates = np.empty(n, np.int64)
+    _merge_likely(f, w, None, p, rates, np.empty((n, 2), np.int64))
+    rates[n - 1] = 0
+    above = 0.0
+    for k in range(n):
+        above += max(0, rates[0] - rates[k])
+    return above * unit / (n * total)
 
 
 @kernel
-def compute_lower_rates(joint, p, merges, lower):
-    """Fill `lower` with lower bounds on the rate: the entropy of the next cluster given the node.
+def compute_lower_rates(joint, p, merges):
+    """Return lower bounds on the rates: the entropy of the next cluster given the node.
 
     Rows of `joint` are nodes; it is overwritten.
     """
+    lower = np.zeros(p.shape[0])
     lower[0] = compute_rate(None, joint, p)
     for k in range(lower.shape[0] - 1):
         a, b = merges[k, 0], merges[k, 1]
@@ -84,6 +71,8 @@ def compute_lower_rates(joint, p, merges, lower):
                 lower[k + 1] -= compute_gain(None, joint[i, a], joint[i, b])
             joint[i, a] += joint[i, b]
             joint[i, b] = 0.0
+    lower[-1] = 0.0
+    return lower
 
 
 # ---- the fast heuristic ---------------------------------------------------------------------------------------------

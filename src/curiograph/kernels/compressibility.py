@@ -18,25 +18,85 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.adjacency import count_bits, has_edge, sort_range
+from curiograph.kernels.cluster_merging import compute_likely_bits
 from curiograph.kernels.jit import inner_kernel, kernel
 
 
 @kernel
-def build_entropy_table(size, bits):
-    """Return f(x) = x log2(x) for x < size, in units of 2**-bits."""
-    log = np.zeros(size, np.int64)
-    factor = np.zeros(size, np.int64)
-    out = np.zeros(size, np.int64)
-    for p in range(2, size):
-        if factor[p] == 0:
-            for multiple in range(p, size, p):
-                if factor[multiple] == 0:
-                    factor[multiple] = p
-            log[p] = np.int64(np.rint(np.log2(p) * 2.0**bits))
-        else:
-            log[p] = log[factor[p]] + log[p // factor[p]]
-        out[p] = p * log[p]
+def compute_growth_compressibility(
+    indptr, indices, nodes, offsets, ascending, least, most, last_only, fast, f, unit, out
+):
+    """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
+
+    Walk i is `nodes[offsets[i]:offsets[i + 1]]`, with its values at the same indices of `out`; `ascending` lists these
+    indices in ascending order of the nodes. With `last_only`, only walks that end there have a value, after their last
+    step. `fast` is None to try all pairs of clusters at every merge, otherwise those of `cluster_merging`.
+    """
+    work = allocate_workspace(most)
+    inner = np.empty((most, most), np.int8)
+    kept = np.empty(most, np.int64)
+    for i in range(offsets.shape[0] - 1):
+        begin, end = offsets[i], offsets[i + 1]
+        first, longest = max(least, end - begin if last_only else 1), min(most, end - begin)
+        if first > longest:
+            continue
+        _build_adjacency(indptr, indices, nodes[begin : begin + longest], inner)
+        for n in range(first, longest + 1):
+            count = 0
+            for k in range(begin, end):
+                if ascending[k] < begin + n:
+                    kept[count] = ascending[k] - begin
+                    count += 1
+            for s in range(n):
+                for t in range(n):
+                    work[0][s, t] = inner[kept[s], kept[t]]
+            if fast is None:
+                out[begin + n - 1] = compute_bits(n, f, unit, work)
+            else:
+                out[begin + n - 1] = compute_likely_bits(n, f, unit, work[0])
+
+
+@kernel
+def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidates, f, unit):
+    """Return the compressibility, with self-loops, of S + v for every candidate v of every walk.
+
+    Nodes are in ascending order, so the value depends on the set of nodes and not on the order of the walk.
+    """
+    work = allocate_workspace(nodes.shape[1] + 1)
+    w = work[0]
+    inner = np.empty((nodes.shape[1], nodes.shape[1]), np.int8)
+    out = np.empty(candidates.shape[0], np.float64)
+    for i in range(offsets.shape[0] - 1):
+        if offsets[i] == offsets[i + 1]:
+            continue
+        length = lengths[i]
+        walk = nodes[i, :length].copy()
+        sort_range(walk, 0, length)
+        _build_adjacency(indptr, indices, walk, inner)
+        for c in range(offsets[i], offsets[i + 1]):
+            place = 0
+            while place < length and walk[place] < candidates[c]:
+                place += 1
+            for s in range(length):
+                row = s + (s >= place)
+                for t in range(length):
+                    w[row, t + (t >= place)] = inner[s, t]
+                w[place, row] = w[row, place] = has_edge(indptr, indices, candidates[c], walk[s])
+            w[place, place] = 1
+            out[c] = compute_bits(length + 1, f, unit, work)
     return out
+
+
+@inner_kernel
+def _build_adjacency(indptr, indices, walk, inner):
+    """Write to `inner` which nodes of a walk are linked, with a self-loop on each."""
+    for s in range(walk.shape[0]):
+        inner[s, s] = 1
+        for t in range(s + 1, walk.shape[0]):
+            u, v = walk[s], walk[t]
+            if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
+                u, v = v, u
+            inner[s, t] = inner[t, s] = has_edge(indptr, indices, u, v)
 
 
 @inner_kernel
@@ -53,39 +113,27 @@ def allocate_workspace(n):
 
 @inner_kernel
 def compute_bits(n, f, unit, work):
-    """Merge the clusters of the counts in `work[0][:n, :n]` (overwritten) greedily; return C = H - mean R in bits."""
+    """Merge the clusters of the counts in `work[0][:n, :n]` (overwritten) greedily; return C = H - mean R in bits.
+
+    Of equal merges, the one of the clusters with the lowest nodes is taken.
+    """
     w, cost, clusters, near, bits = work
     p, name, row = clusters[0], clusters[1], clusters[2]
+    words = (n + 63) // 64
     total = 0
     entropy = 0  # times the total count, in units of the table
     for i in range(n):
         p[i] = 0
         name[i] = i
-        for j in range(n):
-            p[i] += w[i, j]
-            entropy -= f[w[i, j]]
-        total += p[i]
-        entropy += f[p[i]]
-    _compute_costs(n, f, w, p, cost, bits)
-    rate, below = entropy, 0.0
-    for m in range(n, 1, -1):
-        a, b = _find_cheapest(m, name, cost)
-        rate += cost[a, b]
-        below += entropy - rate
-        _merge_clusters(m, a, b, f, w, p, cost, near, row)
-        _move_last(m - 1, b, w, p, name, cost)
-    return below * unit / (n * total)
-
-
-@inner_kernel
-def _compute_costs(n, f, w, p, cost, bits):
-    words = (n + 63) // 64
-    for i in range(n):
         for b in range(words):
             bits[i, b] = 0
         for j in range(n):
+            p[i] += w[i, j]
+            entropy -= f[w[i, j]]
             if w[i, j] and i != j:
                 bits[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+        total += p[i]
+        entropy += f[p[i]]
     for i in range(n):
         for j in range(i + 1, n):
             common = 0
@@ -93,33 +141,27 @@ def _compute_costs(n, f, w, p, cost, bits):
                 common += count_bits(bits[i, b] & bits[j, b])
             cost[i, j] = f[p[i] + p[j]] - f[p[i]] - f[p[j]] - f[w[i, i] + w[j, j] + 2 * w[i, j]] - 2 * common * f[2]
             cost[j, i] = cost[i, j]
+    rate, below = entropy, 0.0
+    for m in range(n, 1, -1):
+        least = cost[0, 1]
+        for i in range(m - 1):
+            for j in range(i + 1, m):
+                least = min(least, cost[i, j])
+        a, b, lowest = -1, -1, n * n
+        for i in range(m - 1):
+            for j in range(i + 1, m):
+                if cost[i, j] == least and n * min(name[i], name[j]) + max(name[i], name[j]) < lowest:
+                    lowest = n * min(name[i], name[j]) + max(name[i], name[j])
+                    a, b = (i, j) if name[i] < name[j] else (j, i)
+        rate += least
+        below += entropy - rate
+        _merge_clusters(m, a, b, f, w, p, name, cost, near, row)
+    return below * unit / (n * total)
 
 
 @inner_kernel
-def _find_cheapest(m, name, cost):
-    """Return the pair whose merge lowers the rate most, lower name first; of equal ones the pair of lowest names."""
-    least = cost[0, 1]
-    for i in range(m - 1):
-        for j in range(i + 1, m):
-            least = min(least, cost[i, j])
-    a, b = -1, -1
-    for i in range(m - 1):
-        for j in range(i + 1, m):
-            if cost[i, j] == least and (a == -1 or _is_lower(name, i, j, a, b)):
-                a, b = i, j
-    return (a, b) if name[a] < name[b] else (b, a)
-
-
-@inner_kernel
-def _is_lower(name, i, j, a, b):
-    """Return whether the names of the pair (i, j) are lower than those of (a, b)."""
-    first = min(name[i], name[j]) - min(name[a], name[b])
-    return first < 0 or (first == 0 and max(name[i], name[j]) < max(name[a], name[b]))
-
-
-@inner_kernel
-def _merge_clusters(m, a, b, f, w, p, cost, near, row):
-    """Merge cluster b into a and update the costs of all pairs; `_move_last` then removes b."""
+def _merge_clusters(m, a, b, f, w, p, name, cost, near, row):
+    """Merge cluster b of m into a, update the costs of all pairs, and move the last cluster to the index of b."""
     who, x, y, term = near[0], near[1], near[2], near[3]
     touched = 0
     for i in range(m):
@@ -150,11 +192,7 @@ def _merge_clusters(m, a, b, f, w, p, cost, near, row):
             value = f[p[a] + p[j]] - f[p[a]] - f[p[j]] - 2 * row[j]
             value -= f[w[a, a] + w[j, j] + 2 * w[a, j]] - f[w[a, a]] - f[w[j, j]] - 2 * f[w[a, j]]
             cost[a, j] = cost[j, a] = value
-
-
-@inner_kernel
-def _move_last(last, b, w, p, name, cost):
-    """Move the last cluster to the index of b, so that the clusters stay contiguous."""
+    last = m - 1
     if b == last:
         return
     p[b] = p[last]
@@ -164,122 +202,3 @@ def _move_last(last, b, w, p, name, cost):
         if i != b:
             w[b, i] = w[i, b] = w[last, i]
             cost[b, i] = cost[i, b] = cost[last, i]
-
-
-@kernel
-def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidates, f, unit):
-    """Return the compressibility, with self-loops, of S + v for every candidate v of every walk.
-
-    Nodes are in ascending order, so the value depends on the set of nodes and not on the order of the walk.
-    """
-    most = nodes.shape[1] + 1
-    work = allocate_workspace(most)
-    inner = np.empty((most, most), np.int8)
-    out = np.empty(candidates.shape[0], np.float64)
-    for i in range(offsets.shape[0] - 1):
-        if offsets[i] == offsets[i + 1]:
-            continue
-        length = lengths[i]
-        walk = sort_walk(nodes[i], length)
-        build_adjacency(indptr, indices, walk, inner)
-        for c in range(offsets[i], offsets[i + 1]):
-            _insert_candidate(indptr, indices, walk, inner, candidates[c], work[0])
-            out[c] = compute_bits(length + 1, f, unit, work)
-    return out
-
-
-@kernel
-def compute_walk_compressibility(indptr, indices, nodes, lengths, f, unit):
-    """Return the compressibility, with self-loops, of the subgraph of every walk."""
-    most = nodes.shape[1]
-    work = allocate_workspace(most)
-    inner = np.empty((most, most), np.int8)
-    out = np.zeros(nodes.shape[0], np.float64)
-    for i in range(nodes.shape[0]):
-        length = lengths[i]
-        if length == 0:
-            continue
-        walk = sort_walk(nodes[i], length)
-        build_adjacency(indptr, indices, walk, inner)
-        for s in range(length):
-            for t in range(length):
-                work[0][s, t] = inner[s, t]
-        out[i] = compute_bits(length, f, unit, work)
-    return out
-
-
-@kernel
-def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most, f, unit, out):
-    """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
-
-    Walk i is `nodes[offsets[i]:offsets[i + 1]]`, with its values at the same indices of `out`. Its edges are looked up
-    once, for the last step.
-    """
-    work = allocate_workspace(most)
-    inner = np.empty((most, most), np.int8)
-    kept = np.empty(most, np.int64)
-    for i in range(offsets.shape[0] - 1):
-        begin = offsets[i]
-        longest = min(most, offsets[i + 1] - begin)
-        if longest < least:
-            continue
-        walk = sort_walk(nodes[begin:], longest)
-        build_adjacency(indptr, indices, walk, inner)
-        step = find_steps(nodes[begin:], walk)
-        for length in range(least, longest + 1):
-            count = 0
-            for s in range(longest):
-                if step[s] < length:
-                    kept[count] = s
-                    count += 1
-            for s in range(length):
-                for t in range(length):
-                    work[0][s, t] = inner[kept[s], kept[t]]
-            out[begin + length - 1] = compute_bits(length, f, unit, work)
-
-
-@inner_kernel
-def sort_walk(nodes, length):
-    """Return the first `length` nodes of a walk, ascending."""
-    out = np.empty(length, np.int32)
-    for t in range(length):
-        out[t] = nodes[t]
-    sort_range(out, 0, length)
-    return out
-
-
-@inner_kernel
-def find_steps(nodes, walk):
-    """Return the step at which each node of a sorted walk is visited in `nodes`."""
-    step = np.zeros(walk.shape[0], np.int64)
-    for s in range(walk.shape[0]):
-        while nodes[step[s]] != walk[s]:
-            step[s] += 1
-    return step
-
-
-@inner_kernel
-def build_adjacency(indptr, indices, walk, inner):
-    """Write to `inner` which nodes of a sorted walk are linked, with a self-loop on each."""
-    for s in range(walk.shape[0]):
-        inner[s, s] = 1
-        for t in range(s + 1, walk.shape[0]):
-            u, v = walk[s], walk[t]
-            if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
-                u, v = v, u
-            inner[s, t] = inner[t, s] = has_edge(indptr, indices, u, v)
-
-
-@inner_kernel
-def _insert_candidate(indptr, indices, walk, inner, v, w):
-    """Write to w the counts of the walk with v inserted in ascending order."""
-    length = walk.shape[0]
-    place = 0
-    while place < length and walk[place] < v:
-        place += 1
-    for s in range(length):
-        row = s + (s >= place)
-        for t in range(length):
-            w[row, t + (t >= place)] = inner[s, t]
-        w[place, row] = w[row, place] = has_edge(indptr, indices, v, walk[s])
-    w[place, place] = 1

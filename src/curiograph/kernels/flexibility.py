@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import find_link, get_map_size, has_edge, map_clear, map_get, map_put
+from curiograph.kernels.adjacency import find_link, get_map_size, has_edge, map_get, map_put
 from curiograph.kernels.jit import inner_kernel, kernel
 
 NODES, LINKED, EDGES, DIMENSION = 0, 1, 2, 3
@@ -42,14 +42,6 @@ def raise_dimension(num_linked, num_edges, dimension):
     while dimension * num_linked - num_edges - dimension * (dimension + 1) // 2 < 0:
         dimension += 1
     return dimension
-
-
-@inner_kernel
-def count_conformable(num_linked, num_edges, dimension):
-    """Return the degrees of freedom that are not rigid motions; 0 without any edge."""
-    if num_linked == 0:
-        return 0
-    return dimension * num_linked - num_edges - dimension * (dimension + 1) // 2
 
 
 @kernel
@@ -81,7 +73,7 @@ def count_candidate_conformable(indptr, indices, nodes, places, linked, counts, 
             num_linked = counts[i, LINKED] + isolated + (size > 0)
             num_edges = counts[i, EDGES] + size
             dimension = raise_dimension(num_linked, num_edges, counts[i, DIMENSION])
-            out[c] = count_conformable(num_linked, num_edges, dimension)
+            out[c] = dimension * num_linked - num_edges - dimension * (dimension + 1) // 2 if num_linked > 0 else 0
         for t in range(length):
             may_be_visited[nodes[i, t] & mask] = False
     return out
@@ -92,48 +84,14 @@ def grow_walks(indptr, indices, nodes, lengths, places, linked, counts):
     """Update the state of every walk to its first `lengths[i]` nodes."""
     link = np.empty(linked.shape[1], np.int32)
     for i in range(lengths.shape[0]):
-        while counts[i, NODES] < lengths[i]:
-            _visit(indptr, indices, nodes[i], places[i], linked[i], counts[i], link)
-
-
-@kernel
-def measure_walks(indptr, indices, nodes, offsets):
-    """Return the dimension and the degrees of freedom of walks after every step.
-
-    Walk i is `nodes[offsets[i]:offsets[i + 1]]`, and both results have an entry for each of `nodes`.
-    """
-    dimension = np.empty(nodes.shape[0], np.int64)
-    freedom = np.empty(nodes.shape[0], np.int64)
-    longest = 0
-    for i in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    table = np.empty((get_map_size(longest), 2), np.int32)
-    linked = np.empty(longest, np.bool_)
-    link = np.empty(longest, np.int32)
-    counts = np.empty(4, np.int64)
-    for i in range(offsets.shape[0] - 1):
-        places = table[: get_map_size(offsets[i + 1] - offsets[i])]
-        map_clear(places)
-        counts[NODES] = counts[LINKED] = counts[EDGES] = 0
-        counts[DIMENSION] = 1
-        for step in range(offsets[i], offsets[i + 1]):
-            _visit(indptr, indices, nodes[offsets[i] : offsets[i + 1]], places, linked, counts, link)
-            dimension[step] = counts[DIMENSION]
-            freedom[step] = counts[DIMENSION] * counts[LINKED] - counts[EDGES]
-    return dimension, freedom
-
-
-@inner_kernel
-def _visit(indptr, indices, nodes, places, linked, counts, link):
-    """Add the next node of a walk to its state."""
-    step = counts[NODES]
-    size = find_link(indptr, indices, nodes[step], nodes, places, step, link)
-    for k in range(size):
-        counts[LINKED] += not linked[link[k]]
-        linked[link[k]] = True
-    linked[step] = size > 0
-    counts[LINKED] += size > 0
-    counts[EDGES] += size
-    counts[DIMENSION] = raise_dimension(counts[LINKED], counts[EDGES], counts[DIMENSION])
-    map_put(places, nodes[step], step)
-    counts[NODES] += 1
+        for step in range(counts[i, NODES], lengths[i]):
+            size = find_link(indptr, indices, nodes[i, step], nodes[i], places[i], step, link)
+            for k in range(size):
+                counts[i, LINKED] += not linked[i, link[k]]
+                linked[i, link[k]] = True
+            linked[i, step] = size > 0
+            counts[i, LINKED] += size > 0
+            counts[i, EDGES] += size
+            counts[i, DIMENSION] = raise_dimension(counts[i, LINKED], counts[i, EDGES], counts[i, DIMENSION])
+            map_put(places[i], nodes[i, step], step)
+            counts[i, NODES] += 1

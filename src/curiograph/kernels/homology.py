@@ -10,14 +10,14 @@ graph on its visited neighbors. Coning off the link
 Of the gaps in such a sum the youngest is closed and folded into the others (the elder rule), so the pairs
 (opened, closed) are those of the persistent homology of the node order.
 
-The state of a batch of walks, a row per walk (`w` words of 64 gaps, local positions 0, 1, ... in order of visit):
+The state of a walk (`w` words of 64 gaps, local positions 0, 1, ... in order of visit); a batch has a row per walk:
 
-    places   [B, H, 2]     hash map from node to local position
-    local    [B, T, 2]     per local node: the first entry of its list of neighbors, and its component of S
-    lists    [B, 2 E, 2]   entries of these lists: the neighbor, and the next entry; entry s belongs to edge s // 2
-    marks    [B, E, w]     annotation of every edge
-    born     [B, 64 w]     step at which the gap of this bit was opened, -1 for a free bit
-    counts   [B, 4]        nodes, edges, components and gaps so far
+    places   [H, 2]     hash map from node to local position
+    local    [T, 2]     per local node: the first entry of its list of neighbors, and its component of S
+    lists    [2 E, 2]   entries of these lists: the neighbor, and the next entry; entry s belongs to edge s // 2
+    marks    [E, w]     annotation of every edge
+    born     [64 w]     step at which the gap of this bit was opened, -1 for a free bit
+    counts   [4]        nodes, edges, components and gaps so far
 
 The reference implementation in the tests builds the whole complex and computes the ranks of its boundary matrices.
 """
@@ -26,223 +26,218 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import find_link, map_put
+from curiograph.kernels.adjacency import find_link, get_map_size, map_clear, map_put, reserve
+from curiograph.kernels.flexibility import raise_dimension
 from curiograph.kernels.jit import inner_kernel, kernel
 
 NODES, EDGES, COMPONENTS, GAPS = 0, 1, 2, 3
 HEAD, COMPONENT = 0, 1
 TO, NEXT = 0, 1
+MARK, QUEUE, ROOT = 0, 1, 2
 
 
 @kernel
-def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, counts, offsets, candidates):
-    """Return beta_1 of S + v for every candidate v of every walk."""
-    out = np.empty(candidates.shape[0], np.float64)
-    mark, queue, sums, basis, pivot, group, link = _allocate_scratch(local.shape[1], marks.shape[2])
+def measure_walks(indptr, indices, nodes, offsets):
+    """Measure walks after every step; walk i is `nodes[offsets[i]:offsets[i + 1]]`.
+
+    Return a row each of the numbers of edges, components and gaps, of dimensions and degrees of freedom (see
+    `flexibility`), with an entry for each of `nodes`; and all gaps, each as three entries of a flat array: number of
+    the walk, step opened, step closed or -1.
+    """
+    longest, room, words = 0, 0, 1
     for i in range(offsets.shape[0] - 1):
-        for c in range(offsets[i], offsets[i + 1]):
-            size = find_link(indptr, indices, candidates[c], nodes[i], places[i], counts[i, NODES], link)
-            opened, closed = _survey(
-                link, size, local[i], lists[i], marks[i], counts[i], mark, queue, sums, basis, pivot, group
+        longest = max(longest, offsets[i + 1] - offsets[i])
+        most_edges = 0
+        for k in range(offsets[i], offsets[i + 1]):
+            most_edges += min(k - offsets[i], indptr[nodes[k] + 1] - indptr[nodes[k]])
+        room = max(room, most_edges)
+    table = np.empty((get_map_size(longest), 2), np.int32)
+    local, lists = np.empty((longest, 2), np.int32), np.empty((2 * room, 2), np.int32)
+    marks, born, counts = np.empty((room, words), np.uint64), np.full(64 * words, -1), np.zeros(4, np.int64)
+    tree, sums, basis, pivot = _allocate_scratch(longest, words)
+    link = np.empty(longest, np.int32)
+    steps = np.empty((5, nodes.shape[0]), np.int64)
+    gaps, filled = np.empty(48, np.int32), 0
+    for i in range(offsets.shape[0] - 1):
+        walk = nodes[offsets[i] : offsets[i + 1]]
+        places = table[: get_map_size(walk.shape[0])]
+        map_clear(places)
+        born[:] = -1
+        counts[:] = 0
+        linked, dimension = 0, 1
+        for step in range(walk.shape[0]):
+            size = find_link(indptr, indices, walk[step], walk, places, step, link)
+            if counts[GAPS] + size > 64 * words:
+                few_marks, few_born = marks, born
+                words = 2 * words + size // 64
+                marks, born = np.zeros((room, words), np.uint64), np.full(64 * words, -1)
+                marks[: counts[EDGES], : few_marks.shape[1]] = few_marks[: counts[EDGES]]
+                born[: few_born.shape[0]] = few_born
+                tree, sums, basis, pivot = _allocate_scratch(longest, words)
+            linked += size > 0
+            for k in range(size):
+                linked += local[link[k], HEAD] == -1
+            closed = _add_node(
+                walk[step], link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot
             )
-            out[c] = counts[i, GAPS] + opened - closed
+            gaps = reserve(gaps, filled, 3 * closed)
+            for r in range(closed):
+                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, pivot[r], step
+                filled += 3
+            dimension = raise_dimension(linked, counts[EDGES], dimension)
+            k = offsets[i] + step
+            steps[0, k], steps[1, k], steps[2, k] = counts[EDGES], counts[COMPONENTS], counts[GAPS]
+            steps[3, k], steps[4, k] = dimension, dimension * linked - counts[EDGES]
+        gaps = reserve(gaps, filled, 3 * counts[GAPS])
+        for bit in range(64 * words):
+            if born[bit] != -1:
+                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, born[bit], -1
+                filled += 3
+    return steps, gaps[:filled]
+
+
+@kernel
+def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, born, counts, offsets, candidates):
+    """Return beta_1 of S + v for every candidate v of every walk of a batch."""
+    out = np.empty(candidates.shape[0], np.float64)
+    tree, sums, basis, pivot = _allocate_scratch(local.shape[1], marks.shape[2])
+    link = np.empty(local.shape[1], np.int32)
+    for i in range(offsets.shape[0] - 1):
+        walk, place, count, birth = nodes[i], places[i], counts[i], born[i]  # once: a slice costs as much as an edge
+        near, entries, bits = local[i], lists[i], marks[i]
+        for c in range(offsets[i], offsets[i + 1]):
+            size = find_link(indptr, indices, candidates[c], walk, place, count[NODES], link)
+            opened, closed = _survey_link(link, size, near, entries, bits, birth, count, tree, sums, basis, pivot)
+            out[c] = count[GAPS] + opened - closed
     return out
 
 
 @kernel
 def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, born, counts):
-    """Update the state of every walk to its first `lengths[i]` nodes.
+    """Update the state of every walk of a batch to its first `lengths[i]` nodes.
 
-    Return the closed gaps, as the first rows (walk, step opened, step closed) of an array and their number, and the
-    numbers of edges and of gap bits that the state needs room for before the update can continue; both are 0 when all
-    walks are up to date.
+    Return the closed gaps as in `measure_walks`, and the numbers of edges and of gap bits that the state needs room for
+    before the update can continue; both are 0 when all walks are up to date.
     """
-    mark, queue, sums, basis, pivot, group, link = _allocate_scratch(local.shape[1], marks.shape[2])
-    pairs = np.empty((16, 3), np.int64)
-    num_pairs, edges, gaps = 0, 0, 0
+    tree, sums, basis, pivot = _allocate_scratch(local.shape[1], marks.shape[2])
+    link = np.empty(local.shape[1], np.int32)
+    gaps = np.empty(48, np.int32)
+    filled, most_edges, most_gaps = 0, 0, 0
     for i in range(lengths.shape[0]):
-        while counts[i, NODES] < lengths[i]:
-            step = counts[i, NODES]
-            v = nodes[i, step]
-            size = find_link(indptr, indices, v, nodes[i], places[i], step, link)
-            if counts[i, EDGES] + size > marks.shape[1] or counts[i, GAPS] + size > 64 * marks.shape[2]:
-                edges = max(edges, counts[i, EDGES] + size)
-                gaps = max(gaps, counts[i, GAPS] + size)
+        walk, place, count, birth = nodes[i], places[i], counts[i], born[i]  # once: a slice costs as much as an edge
+        near, entries, bits = local[i], lists[i], marks[i]
+        for step in range(count[NODES], lengths[i]):
+            size = find_link(indptr, indices, walk[step], walk, place, step, link)
+            if count[EDGES] + size > marks.shape[1] or count[GAPS] + size > 64 * marks.shape[2]:
+                most_edges = max(most_edges, count[EDGES] + size)
+                most_gaps = max(most_gaps, count[GAPS] + size)
                 break
-            opened, closed = _survey(
-                link, size, local[i], lists[i], marks[i], counts[i], mark, queue, sums, basis, pivot, group
+            closed = _add_node(
+                walk[step], link, size, place, near, entries, bits, birth, count, tree, sums, basis, pivot
             )
+            gaps = reserve(gaps, filled, 3 * closed)
             for r in range(closed):
-                youngest = _find_youngest(basis, r, pivot, born[i])
-                for e in range(counts[i, EDGES]):
-                    _fold(marks[i], e, basis[r], youngest)
-                for k in range(size):
-                    _fold(sums, link[k], basis[r], youngest)
-                if num_pairs == pairs.shape[0]:
-                    pairs = _double_rows(pairs)
-                pairs[num_pairs, 0], pairs[num_pairs, 1], pairs[num_pairs, 2] = i, born[i, youngest], step
-                num_pairs += 1
-                born[i, youngest] = -1
-            _attach(v, step, link, size, places[i], local[i], lists[i], marks[i], born[i], counts[i], sums, group)
-            counts[i, GAPS] += opened - closed
-    return pairs, num_pairs, edges, gaps
-
-
-@inner_kernel
-def _double_rows(pairs):
-    out = np.empty((2 * pairs.shape[0], 3), np.int64)
-    for k in range(pairs.shape[0]):
-        for j in range(3):
-            out[k, j] = pairs[k, j]
-    return out
+                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, pivot[r], step
+                filled += 3
+    return gaps[:filled], most_edges, most_gaps
 
 
 @inner_kernel
 def _allocate_scratch(nodes, words):
-    """Return the workspaces `mark`, `queue`, `sums`, `basis`, `pivot`, `group` and `link`."""
-    by_node = np.zeros((4, nodes), np.int32)
+    """Return the workspaces `tree`, `sums`, `basis` and `pivot` of `_survey_link`."""
     return (
-        by_node[0],
-        by_node[1],
+        np.zeros((nodes, 3), np.int32),
         np.empty((nodes, words), np.uint64),
         np.empty((64 * words, words), np.uint64),  # a node may close more gaps than the walk has nodes
         np.empty(64 * words, np.int64),
-        by_node[2],
-        by_node[3],
     )
 
 
 @inner_kernel
-def _survey(link, size, local, lists, marks, counts, mark, queue, sums, basis, pivot, group):
+def _survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot):
     """Return the numbers of gaps that a node with this link opens and closes.
 
-    Also set, for `_attach`, `basis` (independent sums around the link's cycles), `sums` (bits along the tree path from
-    the root of a node's component of the link) and `group` (that component's root). `mark` is all zero on entry and
-    on return.
+    Also set, for `_add_node`, `basis` (independent sums around the link's cycles), `pivot` (the gap that each of them
+    closes), `sums` (bits along the tree path from the root of a node's component of the link) and `tree[:, ROOT]` (that
+    root). `tree[:, MARK]` is all zero on entry and on return.
     """
     if size == 0:
         return 0, 0
     words = marks.shape[1] if counts[GAPS] > 0 else 0
     rank, roots = 0, 0
     for k in range(size):
-        mark[link[k]] = 1
+        tree[link[k], MARK] = 1
+        for b in range(marks.shape[1]):
+            sums[link[k], b] = 0
     for k in range(size):
         root = link[k]
-        if mark[root] != 1:
+        if tree[root, MARK] != 1:
             continue
         roots += 1
-        mark[root] = 2
-        group[root] = root
-        _clear_row(sums, root)
-        queue[0] = root
+        tree[root, MARK] = 2
+        tree[root, ROOT] = root
+        tree[0, QUEUE] = root
         first, last = 0, 1
         while first < last:
-            u = queue[first]
+            u = tree[first, QUEUE]
             first += 1
             slot = local[u, HEAD]
             while slot != -1:
                 w = lists[slot, TO]
-                if mark[w] == 1:
-                    mark[w] = 2
-                    group[w] = root
-                    queue[last] = w
+                if tree[w, MARK] == 1:
+                    tree[w, MARK] = 2
+                    tree[w, ROOT] = root
+                    tree[last, QUEUE] = w
                     last += 1
-                    _clear_row(sums, w)
                     for b in range(words):
                         sums[w, b] = sums[u, b] ^ marks[slot >> 1, b]
-                elif mark[w] == 2 and w < u and rank < counts[GAPS]:
-                    rank = _reduce_cycle(sums, u, w, marks, slot >> 1, words, basis, pivot, rank)
+                elif tree[w, MARK] == 2 and w < u and rank < counts[GAPS]:
+                    for b in range(words):
+                        basis[rank, b] = sums[u, b] ^ sums[w, b] ^ marks[slot >> 1, b]
+                    rank += _reduce_sum(basis, rank, words, pivot, born)
                 slot = lists[slot, NEXT]
     opened = roots - 1
     if counts[COMPONENTS] > 1 and roots > 1:
-        opened = roots - _count_components(link, size, local, mark)
+        opened = roots
+        for k in range(size):  # a component of S is named by a local node
+            component = local[link[k], COMPONENT]
+            opened -= tree[component, MARK] & 4 == 0
+            tree[component, MARK] |= 4
+        for k in range(size):
+            tree[local[link[k], COMPONENT], MARK] = 0
     for k in range(size):
-        mark[link[k]] = 0
+        tree[link[k], MARK] = 0
     return opened, rank
 
 
 @inner_kernel
-def _clear_row(table, row):
-    for b in range(table.shape[1]):
-        table[row, b] = 0
-
-
-@inner_kernel
-def _count_components(link, size, local, mark):
-    """Count the components of S in the link; a component is named by a local node, whose mark 4 is set and cleared."""
-    distinct = 0
-    for k in range(size):
-        p = local[link[k], COMPONENT]
-        if mark[p] & 4 == 0:
-            mark[p] |= 4
-            distinct += 1
-    for k in range(size):
-        mark[local[link[k], COMPONENT]] &= 3
-    return distinct
-
-
-@inner_kernel
-def _reduce_cycle(sums, u, w, marks, edge, words, basis, pivot, rank):
-    """Add the sum around the cycle through this edge to the basis if it is independent; return the rank."""
-    for b in range(words):
-        basis[rank, b] = sums[u, b] ^ sums[w, b] ^ marks[edge, b]
-    _clear_pivots(basis, rank, words, pivot)
-    for b in range(words):
-        if basis[rank, b] != 0:
-            pivot[rank] = 64 * b + _find_lowest_bit(basis[rank, b])
-            return rank + 1
-    return rank
-
-
-@inner_kernel
-def _clear_pivots(basis, row, words, pivot):
-    """Add earlier rows of the basis to this one until it contains none of their pivots."""
+def _reduce_sum(basis, row, words, pivot, born):
+    """Clear the pivots of earlier rows from this one and make its youngest gap its pivot; return whether it has any."""
     for r in range(row):
-        bit = pivot[r]
-        if (basis[row, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
+        if (basis[row, pivot[r] >> 6] >> np.uint64(pivot[r] & 63)) & np.uint64(1):
             for b in range(words):
                 basis[row, b] ^= basis[r, b]
-
-
-@inner_kernel
-def _find_lowest_bit(x):
-    bit = 0
-    while (x >> np.uint64(bit)) & np.uint64(1) == 0:
-        bit += 1
-    return bit
-
-
-@inner_kernel
-def _find_youngest(basis, row, pivot, born):
-    """Clear the closed bits from this sum and return its youngest bit, the gap that is closed.
-
-    `pivot[:row]` contains the bits closed before and is extended by this one.
-    """
-    words = basis.shape[1]
-    _clear_pivots(basis, row, words, pivot)
     youngest = -1
     for b in range(words):
-        x = basis[row, b]
-        while x != 0:
-            bit = 64 * b + _find_lowest_bit(x)
-            x &= x - np.uint64(1)
-            if youngest == -1 or born[bit] > born[youngest]:
+        rest = basis[row, b]
+        bit = 64 * b
+        while rest != 0:
+            if rest & np.uint64(1) and (youngest == -1 or born[bit] > born[youngest]):
                 youngest = bit
+            rest >>= np.uint64(1)
+            bit += 1
     pivot[row] = youngest
-    return youngest
+    return youngest != -1
 
 
 @inner_kernel
-def _fold(table, row, vector, bit):
-    """Add a vector to a row that contains the bit."""
-    if (table[row, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
-        for b in range(vector.shape[0]):
-            table[row, b] ^= vector[b]
+def _add_node(v, link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot):
+    """Add v and its edges to the state of a walk; return the number of gaps that it closes.
 
-
-@inner_kernel
-def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums, group):
-    """Add v and its edges to the state; a root of the link beyond the first in its component of S opens a gap."""
+    The steps at which these gaps were opened are written to `pivot`.
+    """
+    step = counts[NODES]
+    opened, closed = _survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot)
     map_put(places, v, step)
     local[step, HEAD] = -1
     local[step, COMPONENT] = step if size == 0 else local[link[0], COMPONENT]
@@ -250,9 +245,9 @@ def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums
     free = 0
     for k in range(1, size):
         u = link[k]
-        if group[u] != u:
+        if tree[u, ROOT] != u:
             continue
-        if local[u, COMPONENT] == local[step, COMPONENT]:
+        if local[u, COMPONENT] == local[step, COMPONENT]:  # a further component of the link opens a gap
             while born[free] != -1:
                 free += 1
             born[free] = step
@@ -268,17 +263,20 @@ def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums
         edge = counts[EDGES]
         for b in range(marks.shape[1]):
             marks[edge, b] = sums[u, b]
-            if group[u] != u:
-                marks[edge, b] ^= sums[group[u], b]
-        _add_neighbor(local, lists, step, u, 2 * edge)
-        _add_neighbor(local, lists, u, step, 2 * edge + 1)
+            if tree[u, ROOT] != u:
+                marks[edge, b] ^= sums[tree[u, ROOT], b]
+        lists[2 * edge, TO], lists[2 * edge, NEXT] = u, local[step, HEAD]  # each at the front of the other's list
+        lists[2 * edge + 1, TO], lists[2 * edge + 1, NEXT] = step, local[u, HEAD]
+        local[step, HEAD], local[u, HEAD] = 2 * edge, 2 * edge + 1
         counts[EDGES] += 1
+    for r in range(closed):  # add the sum to every edge that the closed gap runs through
+        gap = pivot[r]
+        for edge in range(counts[EDGES]):
+            if (marks[edge, gap >> 6] >> np.uint64(gap & 63)) & np.uint64(1):
+                for b in range(marks.shape[1]):
+                    marks[edge, b] ^= basis[r, b]
+        pivot[r] = born[gap]
+        born[gap] = -1
     counts[NODES] += 1
-
-
-@inner_kernel
-def _add_neighbor(local, lists, u, neighbor, slot):
-    """Insert `neighbor` at the front of the list of u."""
-    lists[slot, TO] = neighbor
-    lists[slot, NEXT] = local[u, HEAD]
-    local[u, HEAD] = slot
+    counts[GAPS] += opened - closed
+    return closed

@@ -197,24 +197,23 @@ def summarize_steps(lengths, offsets):
 
 
 @kernel
-def measure_weights(indptr, indices, weights, visits, offsets, nodes, node_offsets):
-    """Return the mean weight of the edges among the nodes of every walk, and its forward flow.
+def find_weights(indptr, indices, weights, pairs):
+    """Return the larger weight of the edges between the nodes of each pair, minus infinity if there is none."""
+    out = np.empty(pairs.shape[0])
+    for i in range(pairs.shape[0]):
+        out[i] = _find_larger_weight(indptr, indices, weights, pairs[i, 0], pairs[i, 1])
+    return out
+
+
+@kernel
+def measure_forward_flow(indptr, indices, weights, visits, offsets, nodes, node_offsets):
+    """Return the mean over visits of the mean distance 1 - weight to all earlier visits of the walk.
 
     `nodes` are the distinct nodes of the walks. Two nodes have the larger weight of the edges between them.
     """
-    out = np.full((offsets.shape[0] - 1, 2), np.nan)
+    out = np.full(offsets.shape[0] - 1, np.nan)
     for i in range(offsets.shape[0] - 1):
         first, last = node_offsets[i], node_offsets[i + 1]
-        count = 0
-        total = 0.0
-        for a in range(first, last):
-            for b in range(a + 1, last):
-                weight = _find_larger_weight(indptr, indices, weights, nodes[a], nodes[b])
-                if weight != -np.inf:
-                    count += 1
-                    total += weight
-        if count > 0:
-            out[i, 0] = total / count
         places = np.full((get_map_size(last - first), 2), -1, np.int32)
         for a in range(first, last):
             map_put(places, nodes[a], a - first)
@@ -230,7 +229,7 @@ def measure_weights(indptr, indices, weights, visits, offsets, nodes, node_offse
             if t > offsets[i]:
                 flow += distance / (t - offsets[i])
         if offsets[i + 1] - offsets[i] >= 2:
-            out[i, 1] = flow / (offsets[i + 1] - offsets[i] - 1)
+            out[i] = flow / (offsets[i + 1] - offsets[i] - 1)
     return out
 
 

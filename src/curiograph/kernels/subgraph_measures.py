@@ -61,7 +61,7 @@ def link_nodes(indptr, indices, nodes, first, last):
 
 @kernel
 def list_edges(indptr, indices, nodes, offsets):
-    """Return the edges of all subgraphs, once each, as rows (walk, node, node)."""
+    """Return the edges of all subgraphs, once each, as rows (walk, place, place) with places in `nodes`."""
     out = np.empty((16, 3), np.int64)
     filled = 0
     for i in range(offsets.shape[0] - 1):
@@ -71,7 +71,7 @@ def list_edges(indptr, indices, nodes, offsets):
         for u in range(starts.shape[0] - 1):
             for v in links[starts[u] : starts[u + 1]]:
                 if v > u:
-                    out[filled, 0], out[filled, 1], out[filled, 2] = i, nodes[offsets[i] + u], nodes[offsets[i] + v]
+                    out[filled, 0], out[filled, 1], out[filled, 2] = i, offsets[i] + u, offsets[i] + v
                     filled += 1
     return out[:filled].copy()
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
-from curiograph.graph.csr import freeze_array
 from curiograph.rewards.reward import Tracker
 
 
@@ -21,8 +20,8 @@ class FlexibilityTracker(Tracker):
 
     >>> from curiograph.graph.toys import complete
     >>> tracker = FlexibilityTracker(GraphBatch.of([complete(4)]), np.array([[0, 1, 2]]), np.array([3]))
-    >>> tracker.values(), tracker.dimensions()
-    (array([0.]), array([2]))
+    >>> tracker.values(), tracker.hash_order()
+    (array([0.]), array([2], dtype=uint64))
     """
 
     depends_on_order = True
@@ -37,16 +36,8 @@ class FlexibilityTracker(Tracker):
         self.update()
 
     def values(self) -> Float64:
-        return count_conformable(self.dimensions(), self.freedom()).astype(np.float64)
-
-    def dimensions(self) -> Int64:
-        """Return the dimension of every walk."""
-        return self._counts[:, kernels.flexibility.DIMENSION].copy()
-
-    def freedom(self) -> Int64:
-        """Return the degrees of freedom of every walk, rigid motions included."""
-        linked, edges = self._counts[:, kernels.flexibility.LINKED], self._counts[:, kernels.flexibility.EDGES]
-        return np.asarray(self.dimensions() * linked - edges)
+        _, linked, edges, dimension = self._counts.T
+        return count_conformable(dimension, dimension * linked - edges).astype(np.float64)
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         csr, state = self.stack.skeleton, (self._places, self._linked, self._counts)
@@ -54,26 +45,11 @@ class FlexibilityTracker(Tracker):
         return np.asarray(count(csr.indptr, csr.indices, self.nodes, *state, offsets, candidates))
 
     def hash_order(self) -> NDArray[np.uint64]:
-        return self.dimensions().astype(np.uint64)
+        return self._counts[:, kernels.flexibility.DIMENSION].astype(np.uint64)
 
     def update(self) -> None:
         csr, state = self.stack.skeleton, (self._places, self._linked, self._counts)
         kernels.flexibility.grow_walks(csr.indptr, csr.indices, self.nodes, self.lengths, *state)
-
-
-def compute_step_flexibility(stack: GraphBatch, nodes: Int32, offsets: Int64) -> tuple[Int64, Int64]:
-    """Compute the dimension and the degrees of freedom of walks after every step.
-
-    Walk i is `offsets[i]:offsets[i + 1]` of `nodes` and of both results; `count_conformable` takes the results.
-
-    >>> from curiograph.graph.toys import complete
-    >>> compute_step_flexibility(GraphBatch.of([complete(4)]), np.arange(4, dtype=np.int32), np.array([0, 4]))
-    (array([1, 1, 2, 3]), array([0, 1, 3, 6]))
-    """
-    csr = stack.skeleton
-    # always of the same types: a single compilation of the kernel
-    dimension, freedom = kernels.flexibility.measure_walks(csr.indptr, csr.indices, nodes.copy(), freeze_array(offsets))
-    return dimension, freedom
 
 
 def count_conformable(dimension: Int64, freedom: Int64) -> Int64:

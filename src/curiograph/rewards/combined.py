@@ -15,8 +15,6 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.rewards.reward import Reward, Tracker
 from curiograph.validation import is_number
 
-_MAX_WEIGHT = 1e9
-
 Term = tuple[float, Reward]
 """A weight and the reward that it multiplies."""
 
@@ -105,7 +103,7 @@ def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:
     weights: dict[str, float] = {}
     rewards: dict[str, Reward] = {}
     for weight, reward in terms:
-        if not is_number(weight) or not abs(weight) <= _MAX_WEIGHT:
+        if not is_number(weight) or not abs(weight) <= 1e9:
             given = f"the weight of reward {reward.name!r} is {quote_value(weight)}"
             raise SettingError(f"{given}; give a number from -1e9 to 1e9.")
         for factor, term in list_terms(reward):

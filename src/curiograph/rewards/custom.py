@@ -15,8 +15,6 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.rewards.reward import Tracker
 
-Function = Callable[[Graph], float]
-
 
 @dataclass(frozen=True)
 class CallableReward:
@@ -36,7 +34,7 @@ class CallableReward:
     'density'
     """
 
-    function: Function
+    function: Callable[[Graph], float]
     name: str = "custom"
 
     @property

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import import_optional
 from curiograph.graph.batch import GraphBatch
+from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph, as_graph, require_nodes
 from curiograph.rewards.reward import Tracker
 from curiograph.validation import check_integer
@@ -37,25 +36,12 @@ class GapTracker(Tracker):
         self._marks = np.zeros((batch, 2 * steps, 1), np.uint64)
         self._born = np.full((batch, 64), -1, np.int64)
         self._counts = np.zeros((batch, 4), np.int64)
-        self.closed: list[Int64] = []
+        self.closed: list[Int32] = []
         """Gaps closed since the walks last branched, as rows (walk, step opened, step closed)."""
         self.update()
 
     def values(self) -> Float64:
         return self._counts[:, kernels.homology.GAPS].astype(np.float64)
-
-    def component_counts(self) -> Int64:
-        """Return beta_0 of every walk: the number of components of its subgraph."""
-        return self._counts[:, kernels.homology.COMPONENTS].copy()
-
-    def edge_counts(self) -> Int64:
-        """Return the number of edges of every walk's subgraph."""
-        return self._counts[:, kernels.homology.EDGES].copy()
-
-    def open_gaps(self) -> Int64:
-        """Return the gaps that are still open, as rows (walk, step opened)."""
-        walks, bits = np.nonzero(self._born >= 0)
-        return np.column_stack([walks, self._born[walks, bits]])
 
     def edge_annotations(self, walk: int, opened: int) -> dict[tuple[int, int], int]:
         """Return, per edge of a walk's subgraph, the bit set of the gaps opened at step `opened` that use the edge.
@@ -73,8 +59,7 @@ class GapTracker(Tracker):
         return annotations
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
-        csr = self.stack.skeleton
-        state = self._places, self._local, self._lists, self._marks, self._counts
+        csr, state = self.stack.skeleton, [getattr(self, name) for name in self.state]
         count = kernels.homology.count_candidate_gaps
         return np.asarray(count(csr.indptr, csr.indices, self.nodes, *state, offsets, candidates))
 
@@ -85,31 +70,23 @@ class GapTracker(Tracker):
     def update(self) -> None:
         csr = self.stack.skeleton
         while True:
-            state = self._places, self._local, self._lists, self._marks, self._born, self._counts
-            closed, num_closed, edges, gaps = kernels.homology.grow_walks(
-                csr.indptr, csr.indices, self.nodes, self.lengths, *state
-            )
-            if num_closed:
-                self.closed.append(closed[:num_closed])
+            state = [getattr(self, name) for name in self.state]
+            grow = kernels.homology.grow_walks
+            closed, edges, gaps = grow(csr.indptr, csr.indices, self.nodes, self.lengths, *state)
+            if len(closed):
+                self.closed.append(closed.reshape(-1, 3))
             if edges == 0:
                 return
             # the kernel stopped before an overflow: enlarge the arrays of edges, or of bits for gaps, and continue
-            if edges > self._marks.shape[1]:
-                self._lists = _enlarge(self._lists, 1, 3 * edges, -1)
-                self._marks = _enlarge(self._marks, 1, 3 * edges // 2, 0)
-            if gaps > 64 * self._marks.shape[2]:
-                words = -(-gaps // 64) + self._marks.shape[2] // 2
-                self._marks = _enlarge(self._marks, 2, words, 0)
-                self._born = _enlarge(self._born, 1, 64 * words, -1)
-
-
-def _enlarge(array: NDArray[Any], axis: int, size: int, fill: int) -> NDArray[Any]:
-    """Return a copy of `array` with length `size` along `axis`, padded with `fill`."""
-    shape = list(array.shape)
-    shape[axis] = size
-    enlarged = np.full(shape, fill, array.dtype)
-    enlarged[tuple(slice(n) for n in array.shape)] = array
-    return enlarged
+            _, room, words = self._marks.shape
+            if edges > room:
+                more = 3 * edges // 2 - room
+                self._lists = np.pad(self._lists, ((0, 0), (0, 2 * more), (0, 0)))
+                self._marks = np.pad(self._marks, ((0, 0), (0, more), (0, 0)))
+            if gaps > 64 * words:
+                more = gaps // 64
+                self._marks = np.pad(self._marks, ((0, 0), (0, 0), (0, more)))
+                self._born = np.pad(self._born, ((0, 0), (0, 64 * more)), constant_values=-1)
 
 
 @dataclass(frozen=True)
@@ -150,14 +127,13 @@ def betti(graph: Graph, dim: int = 1) -> int:
     require_nodes(as_graph(graph))
     if dim >= 2:
         tree = import_optional("gudhi", "topology", "Betti numbers of dimension 2 and above").SimplexTree()
-        for node in range(graph.num_nodes):
-            tree.insert([node])
         for edge in np.column_stack(graph.skeleton.get_edges()[:2]).tolist():
             tree.insert(edge)
         tree.expansion(dim + 1)
         tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
         numbers: list[int] = tree.betti_numbers()
         return numbers[dim] if dim < len(numbers) else 0
-    nodes = np.arange(graph.num_nodes, dtype=np.int32)[None, :]
-    tracker = GapTracker(GraphBatch.of([graph]), nodes, np.array([graph.num_nodes]))
-    return int(tracker.component_counts()[0]) if dim == 0 else int(tracker.values()[0])
+    csr = graph.skeleton
+    walk = freeze_array(np.arange(graph.num_nodes, dtype=np.int32)), freeze_array(np.array([0, graph.num_nodes]))
+    _, components, gaps, *_ = kernels.homology.measure_walks(csr.indptr, csr.indices, *walk)[0]
+    return int(gaps[-1] if dim else components[-1])

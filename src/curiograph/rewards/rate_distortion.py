@@ -25,7 +25,6 @@ Pairs = Literal["auto", "all", "fast"]
 """Pairs of clusters tried at every merge, see `rate_distortion`."""
 
 _MAX_NODES = 20_000  # the dense matrix of a larger graph would not fit in memory
-_ROUNDING = 1e-9  # bits
 
 
 class Clusterings(Sequence[Any]):
@@ -162,17 +161,30 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     require_nodes(as_graph(graph))
     size = graph.num_nodes
     if size > _MAX_NODES:
-        problem = f"compressibility of {size} nodes at once needs a dense matrix"
-        raise GraphError(f"{problem}; take a subgraph of at most {_MAX_NODES}.")
+        raise GraphError(f"a dense matrix of {size} nodes is too large; take a subgraph of at most {_MAX_NODES}.")
     if check_choice("pairs", pairs, get_args(Pairs)) == "auto":
         pairs = "all" if size <= MAX_ALL else "fast"
     joint, stationary = compute_joint_distribution(graph, self_loops)
-    upper, merges = merge_clusters(graph, self_loops, joint, stationary, pairs)
-    lower = np.zeros(size)
-    kernels.cluster_merging.compute_lower_rates(joint, stationary, merges, lower)
-    lower[-1] = 0.0
+    w: NDArray[Any]
+    p: NDArray[Any]
+    table, unit = None, 1.0
+    if graph.directed or graph.weights is not None:
+        w, p = joint.copy(), stationary.copy()
+    else:  # counts instead of probabilities: integer arithmetic
+        table, unit = build_entropy_table(size + len(graph.indices))
+        w = (joint > 0).astype(np.int32)
+        p = w.sum(axis=1, dtype=np.int64)
+        unit /= max(int(p.sum()), 1)
+    transpose = np.ascontiguousarray(w.T) if graph.directed else None
+    rates, merges = np.empty(size, p.dtype), np.empty((size, 2), np.int64)
+    kernels.cluster_merging.compute_curve(pairs == "fast", table, w, transpose, p, rates, merges)
+    upper: Float64 = rates * unit
+    upper[-1] = 0.0
+    if pairs == "fast":
+        upper = np.minimum(upper, upper[0])
+    lower = kernels.cluster_merging.compute_lower_rates(joint, stationary, merges)
     curve = RateDistortion(np.arange(1, size + 1) / size, upper, lower, Clusterings(graph, merges[: size - 1]), pairs)
-    if curve.compressibility < -_ROUNDING:
+    if curve.compressibility < -1e-9:  # more than rounding
         warnings.warn(
             f"pairs={pairs!r} gives a negative compressibility of {curve.compressibility:.3g} bits, a poor bound on "
             "the true one, which is not negative; use pairs='fast'.",
@@ -181,36 +193,11 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     return curve
 
 
-def merge_clusters(
-    graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, pairs: Pairs
-) -> tuple[Float64, Int64]:
-    """Return rates and merges; those of an unweighted, undirected graph are computed in integer arithmetic."""
-    size = graph.num_nodes
-    w: NDArray[Any]
-    p: NDArray[Any]
-    table, unit, transpose = None, 1.0, None
-    if graph.directed or graph.weights is not None:
-        w, p = joint.copy(), stationary.copy()
-        transpose = np.ascontiguousarray(w.T) if graph.directed else None
-    else:
-        table, unit = build_entropy_table(size + len(graph.indices))
-        w = np.zeros((size, size), np.int32)
-        w[np.repeat(np.arange(size), graph.degrees), graph.indices] = 1
-        np.fill_diagonal(w, int(self_loops))
-        p = w.sum(axis=1, dtype=np.int64)
-        unit /= max(int(p.sum()), 1)
-    rates, merges = np.empty(size, p.dtype), np.empty((size, 2), np.int64)
-    kernels.cluster_merging.compute_curve(pairs == "fast", table, w, transpose, p, rates, merges)
-    upper: Float64 = rates * unit if table is not None else rates
-    upper[-1] = 0.0
-    return np.minimum(upper, upper[0]) if pairs == "fast" else upper, merges
-
-
 def compute_joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64, Float64]:
     """Return the probability of every step i to j of the stationary walk, and the stationary distribution.
 
     If the stationary distribution is not unique (several closed classes of a directed graph), it is the limit of a
-    walk with a uniform start.
+    walk with a uniform start: closed classes weighted by the mass they absorb.
     """
     matrix: Float64 = graph.to_scipy().toarray().astype(np.float64)
     np.fill_diagonal(matrix, float(self_loops))  # also in place of the graph's own self-loops
@@ -218,37 +205,27 @@ def compute_joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64,
     if not graph.directed:
         total = out.sum()
         return (matrix / total, out / total) if total > 0 else (matrix, out)
-    sinks = out == 0
-    matrix[sinks, sinks] = out[sinks] = 1.0
-    transition = matrix / out[:, None]
-    stationary = compute_stationary(transition)
-    return transition * stationary[:, None], stationary
-
-
-def compute_stationary(transition: Float64) -> Float64:
-    """Return the limit distribution from a uniform start: closed classes weighted by the mass they absorb.
-
-    The systems are solved by sparse elimination, since dense solvers wait for each other's threads on a busy machine.
-    """
     from scipy.sparse import csr_array, eye_array
     from scipy.sparse.csgraph import connected_components
     from scipy.sparse.linalg import spsolve
 
-    matrix = csr_array(transition)
-    size = matrix.shape[0]
-    count, member = connected_components(matrix, directed=True, connection="strong")
+    sinks = out == 0
+    matrix[sinks, sinks] = out[sinks] = 1.0
+    transition = matrix / out[:, None]
+    chain = csr_array(transition)  # solved by sparse elimination: threads of dense solvers wait for each other
+    count, member = connected_components(chain, directed=True, connection="strong")
     is_left = np.zeros(count, bool)
-    rows, columns = matrix.nonzero()
+    rows, columns = chain.nonzero()
     is_left[member[rows[member[rows] != member[columns]]]] = True
     transient = is_left[member]
-    stationary: Float64 = np.full(size, 1.0 / size)
-    balance = (eye_array(size) - matrix).T.tocsc()
+    stationary: Float64 = np.full(len(out), 1.0 / len(out))
+    balance = (eye_array(len(out)) - chain).T.tocsc()
     if transient.any():
         visits = spsolve(balance[transient][:, transient], stationary[transient])
-        stationary = np.where(transient, 0.0, stationary + visits @ matrix[transient])
+        stationary = np.where(transient, 0.0, stationary + visits @ chain[transient])
     for closed in np.flatnonzero(~is_left & (np.bincount(member) > 1)):
         inside = np.flatnonzero(member == closed)
         rest, last = inside[:-1], inside[-1:]  # the share of the last node is set to 1, then all are scaled
         share = np.append(spsolve(balance[rest][:, rest], -balance[rest][:, last].toarray().ravel()), 1.0)
         stationary[inside] = share / share.sum() * stationary[inside].sum()
-    return stationary
+    return transition * stationary[:, None], stationary

@@ -69,8 +69,7 @@ class Tracker(ABC):
         """
         if not self.depends_on_order:
             return np.zeros(len(self.lengths), np.uint64)
-        hashes: NDArray[np.uint64] = kernels.pruning.hash_node_orders(self.nodes, self.lengths)
-        return hashes
+        return np.asarray(kernels.pruning.hash_node_orders(self.nodes, self.lengths))
 
     def gather(self, parents: Int64) -> None:
         """Replace walk i by a copy of walk `parents[i]`."""

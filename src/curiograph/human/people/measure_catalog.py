@@ -29,6 +29,7 @@ MEASURES = {
     "path_length": Measure("structure", "characteristic path length"),
     "efficiency": Measure("structure", "global efficiency"),
     "modularity": Measure("communities", "modularity"),
+    "participation": Measure("communities", "participation coefficient"),
     "core_periphery": Measure("communities", "core-periphery"),
     "beta0": Measure("gaps", "components"),
     "beta1": Measure("gaps", "information gaps"),
@@ -48,9 +49,22 @@ MEASURES = {
     "visit_entropy": Measure("sequence", "entropy of visits (bits)"),
     "entropy_rate": Measure("sequence", "entropy rate of visits (bits)"),
     "edge_weight": Measure("meaning", "mean edge weight", depends_on_length=False),
+    "weighted_clustering": Measure("meaning", "weighted clustering coefficient"),
+    "weighted_path_length": Measure("meaning", "weighted path length"),
     "forward_flow": Measure("meaning", "forward flow"),
+    "relative_clustering": Measure("small-world", "clustering / that of rewired networks"),
+    "small_worldness": Measure("small-world", "small-worldness"),
+    "leaps": Measure("leaps", "share of leaps"),
+    "dance": Measure("leaps", "share of leaps that are linked later"),
+    "style": Measure("style", "style score (hunters above 0)", depends_on_length=False),
+    **{
+        f"motive_{name}": Measure("motives", f"weight of {name}", depends_on_length=False)
+        for name in ("degree", "pagerank", "igt", "cpt", "cct", "markov")
+    },
 }
-"""Measures of a walk by name, in the order of columns."""
+"""Measures of a walk by name, in the order of columns; those of the groups style and motives are of the person."""
+ON_REQUEST = ("small-world", "leaps", "style", "motives")
+"""Groups that are computed only if they are named: they take longer, or need many walks."""
 GROUPS = tuple(dict.fromkeys(measure.group for measure in MEASURES.values()))
 """Names of the groups of measures."""
 LENGTHS = ("visits", "nodes")
@@ -64,14 +78,15 @@ _MAX_NODES_FOR_STEPS = 100_000  # a search for the shortest path between far nod
 def select_measures(measures: Any, *, has_meaning: bool, num_nodes: int = 0) -> list[str]:
     """Return the names of the measures to compute; `visits`, `nodes` and `edges` are always among them.
 
-    `measures` are names of measures and groups, or None for all that can be computed, without those of the group
-    `steps` on a graph of more than 100,000 nodes. The group `meaning` needs weights or similarities (`has_meaning`).
+    `measures` are names of measures and groups, or None for all that can be computed, without those of `ON_REQUEST` and
+    of the group `steps` on a graph of more than 100,000 nodes. The group `meaning` needs weights or similarities (`has_meaning`).
 
     >>> select_measures(["compression", "clustering"], has_meaning=False)
     ['visits', 'nodes', 'edges', 'clustering', 'compressibility', 'entropy', 'normalized_compressibility']
     """
     if measures is None:
-        left_out = [None if has_meaning else "meaning", "steps" if num_nodes > _MAX_NODES_FOR_STEPS else None]
+        left_out = {*ON_REQUEST, None if has_meaning else "meaning"}
+        left_out.add("steps" if num_nodes > _MAX_NODES_FOR_STEPS else None)
         return [name for name, measure in MEASURES.items() if measure.group not in left_out]
     given = [measures] if isinstance(measures, str) else measures
     if not isinstance(given, Sequence) or not given:

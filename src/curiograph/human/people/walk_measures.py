@@ -11,18 +11,20 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError
-from curiograph.graph.batch import GraphBatch
-from curiograph.graph.csr import concatenate_ranges, freeze_array
+from curiograph.graph.csr import build_csr, concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.growth.compute import OPEN, compute_growth
 from curiograph.growth.first_visits import select_first_visits
 from curiograph.human.people.measure_catalog import COUNTS
 from curiograph.parallel.chunks import split_by_size
-from curiograph.rewards.cct import compute_step_flexibility, count_conformable
-from curiograph.rewards.cpt import compute_final_compressibility
+from curiograph.rewards.cpt import compute_step_compressibility
 
 # measures in the columns of kernels, which have constants of the same names
-_SUBGRAPH = ("edges", "clustering", "path_length", "efficiency", "modularity", "core_periphery", "entropy")
+_SUBGRAPH = (
+    "edges", "clustering", "path_length", "efficiency", "modularity", "participation", "core_periphery", "entropy",
+)  # fmt: skip
+_LINKS = ("edge_weight", "weighted_clustering", "weighted_path_length")
+_REWIRINGS, _SWAPS = 20, 10  # rewired networks of each walk, attempted swaps per edge of each
 _SEQUENCE = ("revisits", "heaps", "zipf", "visit_entropy", "entropy_rate")
 _MAX_PAIRS = 2**20  # pairs of visits whose similarity is computed together: bounds the memory
 _MAX_SIMILARITY = 1 + 1e-6  # cosines of float32 vectors may exceed 1 by rounding
@@ -51,13 +53,14 @@ def compute_measures(
     visits, sizes = np.diff(offsets), np.diff(first[1]).astype(np.float64)
     lasts = first[1][1:] - 1
     sub, seq = kernels.subgraph_measures, kernels.sequences
-    subgraph = sub.measure_subgraphs(
-        graph.indptr, graph.indices, *first, bool(wanted & {"path_length", "efficiency"}), "modularity" in wanted
-    ).T
+    small_world = bool(wanted & {"relative_clustering", "small_worldness"})
+    distances = small_world or bool(wanted & {"path_length", "efficiency"})
+    communities = bool(wanted & {"modularity", "participation"})
+    subgraph = sub.measure_subgraphs(graph.indptr, graph.indices, *first, distances, communities).T
     found: dict[str, NDArray[Any]] = {name: subgraph[getattr(sub, name.upper())] for name in _SUBGRAPH}
     density = _divide(2 * found["edges"], sizes * (sizes - 1))
     found |= {"visits": visits, "nodes": sizes, "density": density}
-    if wanted & {"beta0", "beta1", "opened", "closed"}:
+    if wanted & {"beta0", "beta1", "opened", "closed", "dimension", "conformable"}:
         grown = compute_growth(graph, *first, compressibility=False)
         walk, _, closed = grown.gaps.T
         found |= {
@@ -65,13 +68,13 @@ def compute_measures(
             "beta1": grown.beta1[lasts],
             "opened": np.bincount(walk, minlength=len(sizes)),
             "closed": np.bincount(walk[closed != OPEN], minlength=len(sizes)),
+            "gap_lifetime": _divide(np.bincount(walk, lifetimes, len(sizes)), num_opened),
+            "dimension": grown.dimension[lasts],
+            "conformable": grown.conformable[lasts],
         }
     if wanted & {"compressibility", "normalized_compressibility"}:
-        bits = compute_final_compressibility(GraphBatch.of([graph]), *first)
+        bits = compute_step_compressibility(graph, *first, last_only=True)[lasts]
         found |= {"compressibility": bits, "normalized_compressibility": _divide(bits, found["entropy"])}
-    if wanted & {"dimension", "conformable"}:
-        dimension, freedom = compute_step_flexibility(GraphBatch.of([graph]), *first)
-        found |= {"dimension": dimension[lasts], "conformable": count_conformable(dimension, freedom)[lasts]}
     if wanted & {"step_length", "step_exponent"}:
         lengths = seq.compute_step_lengths(graph.indptr, graph.indices, *walks)
         found["step_length"], found["step_exponent"] = seq.summarize_steps(lengths, offsets).T  # type: ignore[no-untyped-call]
@@ -79,11 +82,40 @@ def compute_measures(
         sequence = seq.measure_sequences(*walks).T
         found |= {name: sequence[getattr(seq, name.upper())] for name in _SEQUENCE}
         found["revisit_share"] = found["revisits"] / visits
-    if weighted is not None and wanted & {"edge_weight", "forward_flow"}:
-        found["edge_weight"], found["forward_flow"] = seq.measure_weights(
-            weighted.indptr, weighted.indices, weighted.weights, *walks, *first
-        ).T
+    if small_world:
+        found |= _compare_rewired(graph, *first, found["clustering"], found["path_length"])
+    if weighted is not None and wanted & set(_LINKS):
+        rows = weighted.indptr, weighted.indices, weighted.weights
+        edges = sub.list_edges(graph.indptr, graph.indices, *first)
+        found |= _measure_links(edges, seq.find_weights(*rows, first[0][edges[:, 1:]]), first[1])
+    if weighted is not None and "forward_flow" in wanted:
+        rows = weighted.indptr, weighted.indices, weighted.weights
+        found["forward_flow"] = seq.measure_forward_flow(*rows, *walks, *first)
     return {name: found[name].astype(np.int64 if name in COUNTS else np.float64) for name in measures if name in found}
+
+
+def _compare_rewired(
+    graph: Graph, nodes: Int32, offsets: Int64, clustering: Float64, path_length: Float64
+) -> dict[str, Float64]:
+    """Return clustering relative to networks with the same degrees and swapped links, and small-worldness."""
+    edges = kernels.subgraph_measures.list_edges(graph.indptr, graph.indices, nodes, offsets)
+    ends = edges[:, 1:].astype(np.int64)
+    indptr, indices, _ = build_csr(ends.ravel(), ends[:, ::-1].ravel(), None, len(nodes))
+    rows, places = (freeze_array(indptr), freeze_array(indices)), freeze_array(np.arange(len(nodes), dtype=np.int32))
+    means = np.zeros((2, len(offsets) - 1))
+    for number in range(_REWIRINGS):
+        streams = freeze_array(kernels.random.make_streams(np.uint64(number), 0, len(offsets) - 1))
+        swapped = freeze_array(kernels.rewire.swap_edges(*rows, offsets, _SWAPS, streams))
+        values = kernels.subgraph_measures.measure_subgraphs(rows[0], swapped, places, offsets, True, False).T
+        means += values[[kernels.subgraph_measures.CLUSTERING, kernels.subgraph_measures.PATH_LENGTH]] / _REWIRINGS
+    relative = _divide(clustering, means[0])
+    return {"relative_clustering": relative, "small_worldness": _divide(relative * means[1], path_length)}
+
+
+def _measure_links(edges: NDArray[Any], values: Float64, offsets: Int64) -> dict[str, Float64]:
+    """Return measures of the weighted links of each walk, given as rows (walk, place, place) and their weights."""
+    table = kernels.weighted_networks.measure_links(freeze_array(edges), freeze_array(values), offsets)
+    return dict(zip(_LINKS, table.T, strict=True))
 
 
 def _freeze_first_visits(nodes: Int32, offsets: Int64) -> tuple[Int32, Int64]:
@@ -104,16 +136,17 @@ def are_similarities(weights: NDArray[Any] | None) -> bool:
 def measure_similarity(
     graph: Graph, nodes: Int32, offsets: Int64, similarity: PairSimilarity, measures: Sequence[str]
 ) -> dict[str, Float64]:
-    """Compute the mean similarity of linked pairs and the forward flow of each walk, if they are among `measures`."""
+    """Compute those of `measures` that are of the similarity of linked or successive nodes of each walk."""
     found: dict[str, Float64] = {}
     count, visits = len(offsets) - 1, np.diff(offsets)
-    if "edge_weight" in measures:
+    if set(_LINKS) & set(measures):
         csr = graph.skeleton
         first = _freeze_first_visits(nodes, offsets)
-        walk, one, other = kernels.subgraph_measures.list_edges(csr.indptr, csr.indices, *first).T
+        edges = kernels.subgraph_measures.list_edges(csr.indptr, csr.indices, *first)
+        one, other = first[0][edges[:, 1:]].T
         parts = [slice(k, k + _MAX_PAIRS) for k in range(0, len(one), _MAX_PAIRS)]
-        values = np.concatenate([[], *(_compute_pairs(similarity, one[part], other[part]) for part in parts)])
-        found["edge_weight"] = _divide(np.bincount(walk, values, count), np.bincount(walk, minlength=count))
+        values = np.concatenate([np.empty(0), *(_compute_pairs(similarity, one[part], other[part]) for part in parts)])
+        found |= {name: each for name, each in _measure_links(edges, values, first[1]).items() if name in measures}
     if "forward_flow" in measures:
         flow = np.zeros(count)
         begins = np.repeat(offsets[:-1], visits)
