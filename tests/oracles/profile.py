@@ -8,25 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def find_communities(joined: np.ndarray) -> list[int]:
-    """Merge the communities of the largest positive gain of modularity; of equal gains, the lowest first nodes."""
-    degrees = joined.sum(axis=0).astype(int)
-    total = int(degrees.sum())
-    member = list(range(len(joined)))
-    while True:
-        names = sorted(set(member))
-        gains = {}
-        for i, a in enumerate(names):
-            for b in names[i + 1 :]:
-                inside = [[v for v, name in enumerate(member) if name == c] for c in (a, b)]
-                edges = int(joined[np.ix_(*inside)].sum())
-                gains[a, b] = total * edges - int(degrees[inside[0]].sum()) * int(degrees[inside[1]].sum())
-        a, b = min(gains, key=lambda pair: (-gains[pair], pair), default=(0, 0))
-        if not gains or gains[a, b] <= 0:
-            return member
-        member = [a if name == b else name for name in member]
-
-
 def compute_entropy_rate(walk: Sequence[int]) -> float:
     """Return the Lempel-Ziv estimate of the entropy rate, with runs of visits as text."""
     if len(walk) < 2:

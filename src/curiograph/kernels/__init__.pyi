@@ -15,6 +15,7 @@ from . import forward_push as forward_push
 from . import greedy_walkers as greedy_walkers
 from . import homology as homology
 from . import jit as jit
+from . import leaps as leaps
 from . import lookahead as lookahead
 from . import matched_walks as matched_walks
 from . import nearest_items as nearest_items

@@ -1,7 +1,7 @@
 """Communities of a small undirected graph by the method of Louvain (Blondel et al. 2008), best of several orders.
 
-Nodes move one by one, in random order, to the community of a neighbor that raises modularity most, until none does; then
-communities become the nodes of a smaller graph, and so on. Gains are integers, so that results are exact.
+Nodes move one by one, in random order, to the community of a neighbor that raises modularity most, until none does;
+then communities become the nodes of a smaller graph, and so on. Gains are integers, so that results are exact.
 """
 
 from __future__ import annotations

@@ -20,10 +20,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.human.people.measure_catalog import MEASURES
-from curiograph.kernels import subgraph_measures
+from curiograph.human.people.measure_catalog import MEASURES, ON_REQUEST
+from curiograph.kernels import communities, subgraph_measures
 from oracles.flexibility import follow_walk
-from oracles.profile import compute_entropy_rate, compute_forward_flow, find_communities
+from oracles.profile import compute_entropy_rate, compute_forward_flow
 from oracles.reference import build_skeleton, compute_cpt, compute_gudhi_betti, compute_gudhi_pairs, draw_graph
 
 EXACT = 1e-9
@@ -77,23 +77,116 @@ def test_structure_equals_networkx_igraph_and_bctpy(case: tuple[cg.Graph, list[l
 
 @settings(max_examples=25, deadline=None)
 @given(graphs_and_walks())
-def test_modularity_is_that_of_greedy_communities(case: tuple[cg.Graph, list[list[int]]]) -> None:
+def test_modularity_and_participation_are_those_of_louvain_communities(case: tuple[cg.Graph, list[list[int]]]) -> None:
     graph, walks = case
-    found = cg.profile(graph, walks, measures="modularity").measures["modularity"]
+    found = cg.profile(graph, walks, measures="communities").measures
     whole = nx.Graph(graph.to_networkx())
     skeleton = graph.skeleton
     for number, walk in enumerate(walks):
         order = list(dict.fromkeys(walk))
         induced = whole.subgraph(order)
         if induced.number_of_edges() == 0:
-            assert math.isnan(found[number])
+            assert math.isnan(found["modularity"][number])
+            assert math.isnan(found["participation"][number])
             continue
         nodes = np.array(order, np.int32)
-        starts, links = subgraph_measures.link_nodes(skeleton.indptr, skeleton.indices, nodes, 0, len(nodes))
-        member = subgraph_measures.find_communities(starts, links)
-        assert member.tolist() == find_communities(build_skeleton(graph)[np.ix_(order, order)])
+        rows = subgraph_measures.link_nodes(skeleton.indptr, skeleton.indices, nodes, 0, len(nodes))
+        member, modularity = communities.find_communities(*rows)
         parts = [{order[k] for k in np.flatnonzero(member == name)} for name in np.unique(member)]
-        check_equal(found[number], nx.community.modularity(induced, parts))
+        check_equal(modularity, nx.community.modularity(induced, parts))
+        check_equal(found["modularity"][number], modularity)
+        matrix = nx.to_numpy_array(induced, nodelist=order)
+        with np.errstate(invalid="ignore"):  # of nodes without links
+            check_equal(found["participation"][number], np.mean(bct.participation_coef(matrix, member + 1)))
+        theirs = nx.community.modularity(induced, nx.community.louvain_communities(induced, seed=0))
+        assert modularity >= theirs - 0.01  # both are heuristics, ours the best of several orders
+
+
+@settings(max_examples=25, deadline=None)
+@given(graphs_and_walks(), st.integers(0, 2**32))
+def test_weighted_measures_equal_bctpy(case: tuple[cg.Graph, list[list[int]]], seed: int) -> None:
+    skeleton, walks = case
+    edges = [(u, v) for u, v in nx.Graph(skeleton.to_networkx()).edges if u != v]
+    values = np.random.default_rng(seed).uniform(0.1, 1.0, len(edges))
+    nodes = range(skeleton.num_nodes)
+    weighted = cg.Graph.from_edges([(u, v, w) for (u, v), w in zip(edges, values, strict=True)], nodes=nodes)
+    if weighted.weights is None or not len(edges):
+        return
+    names = ["edge_weight", "weighted_clustering", "weighted_path_length"]
+    found = cg.profile(weighted, walks, measures=names).measures
+    whole = weighted.to_networkx()
+    for number, walk in enumerate(walks):
+        order = list(dict.fromkeys(walk))
+        matrix = nx.to_numpy_array(whole.subgraph(order), nodelist=order)
+        links = matrix[np.triu_indices(len(order), 1)]
+        check_equal(found["edge_weight"][number], np.mean(links[links > 0]) if links.any() else math.nan)
+        if len(order) < 3 or not links.any():
+            continue
+        check_equal(found["weighted_clustering"][number], np.mean(bct.clustering_coef_wu(matrix)))
+        lengths = np.divide(1, matrix, out=np.zeros_like(matrix), where=matrix > 0)
+        distances = bct.distance_wei(lengths)[0]
+        reached = distances[np.triu_indices(len(order), 1)]
+        check_equal(found["weighted_path_length"][number], np.mean(reached[np.isfinite(reached)]))
+
+
+def test_small_worldness_is_relative_to_rewired_networks() -> None:
+    graph = cg.generate("ws", nodes=60, seed=1)
+    found = cg.profile(graph, [list(range(60)), [0, 1]], measures="small-world").measures
+    induced = graph.to_networkx()
+    rewired = []
+    for seed in range(20):
+        other = induced.copy()
+        nx.double_edge_swap(other, 10 * other.number_of_edges(), max_tries=10**6, seed=seed)
+        connected = [d for _, row in nx.all_pairs_shortest_path_length(other) for d in row.values() if d]
+        rewired.append((nx.average_clustering(other), np.mean(connected)))
+    clustering, length = np.mean(rewired, axis=0)
+    expected = nx.average_clustering(induced) / clustering
+    assert found["relative_clustering"][0] == pytest.approx(expected, rel=0.2)
+    sigma = expected / (nx.average_shortest_path_length(induced) / length)
+    assert found["small_worldness"][0] == pytest.approx(sigma, rel=0.2)
+    assert found["small_worldness"][0] > 2
+    assert math.isnan(found["small_worldness"][1])
+
+
+def test_leaps_are_between_communities_and_may_be_linked_later() -> None:
+    edges = [(0, 1), (1, 2), (0, 2), (10, 11), (11, 12), (10, 12), (2, 10), (20, 21), (21, 22), (20, 22)]
+    graph = cg.Graph.from_edges(edges)
+    walks = [[0, 11, 10, 2], [0, 11, 12], [0, 1, 2, 10], [0, 20, 11], [0]]
+    found = cg.profile(graph, walks, measures="leaps").measures
+    check_equal(found["leaps"], [1 / 3, 1 / 2, 0, 1, math.nan])  # 2 - 10 is a link
+    check_equal(found["dance"], [1 / 3, 0, 0, 0, math.nan])  # 10 and 2 connect 11 with 0
+
+
+def test_style_and_motives_are_columns_of_the_table() -> None:
+    graph = cg.generate("ba", nodes=40, seed=0)
+    lists = [cg.explore(graph, "max-degree", start=n % 40, steps=12, seed=n) for n in range(48)]
+    columns = {"group": {n: "ab"[n % 2] for n in range(12)}}
+    users = [n % 12 for n in range(48)]
+    walks = cg.human.Trajectories.from_walks(lists, users=users, graph=graph, user_columns=columns)
+    table = cg.profile(graph, walks, measures=["style", "motive_degree", "motive_igt"])
+    assert list(table.measures)[3:] == ["style", "motive_degree", "motive_igt"]
+    people = table.per_user()
+    scores = table.styles().to_frame().set_index("user")["score"]
+    check_equal(people["style"], scores.loc[people["user"]])
+    weights = cg.human.hypotheses(graph, walks, motives=["degree", "igt"], weights=True).weights.per_user()
+    check_equal(people["motive_igt"], weights[weights["motive"] == "igt"].set_index("user")["weight"][people["user"]])
+    assert set(cg.compare_groups(table, "group", permutations=99).rows["measure"]) >= {"style", "motive_degree"}
+
+
+def test_components_equal_an_eigendecomposition() -> None:
+    graph = cg.generate("ws", nodes=60, seed=0)
+    lists = [cg.explore(graph, ["greedy", "random"][n % 2], "cpt", start=n, steps=20, seed=n) for n in range(60)]
+    walks = cg.human.Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=graph)
+    table = cg.profile(graph, walks, measures=["structure", "gaps"])
+    found = cg.human.find_components(table, 2)
+    values = table.per_user()[found.measures].to_numpy()
+    eigenvalues, vectors = np.linalg.eigh(np.corrcoef(values, rowvar=False))
+    check_equal(found.explained, eigenvalues[::-1][:2] / len(found.measures))
+    check_equal(np.abs(found.loadings[:, 0]), np.abs(vectors[:, -1]) * np.sqrt(eigenvalues[-1]))
+    assert "nodes" not in found.measures  # equal for all people
+    assert found.reliability[0].value > 0.7  # two kinds of walkers
+    with pytest.raises(cg.errors.WalkError, match="2 people"):
+        cg.human.find_components(cg.profile(graph, lists[:2]))
 
 
 @settings(max_examples=25, deadline=None)
@@ -287,7 +380,7 @@ def test_batches_and_run_folders_do_not_change_results(monkeypatch: pytest.Monke
 def test_measures_are_selected() -> None:
     graph = cg.toys.cycle(5)
     assert list(cg.profile(graph, [0, 1], measures="beta1").measures) == ["visits", "nodes", "edges", "beta1"]
-    plain = {name for name in MEASURES if MEASURES[name].group != "meaning"}
+    plain = {name for name in MEASURES if MEASURES[name].group not in ("meaning", *ON_REQUEST)}
     assert set(cg.profile(graph, [0, 1]).measures) == plain
 
 

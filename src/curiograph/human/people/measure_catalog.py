@@ -79,7 +79,8 @@ def select_measures(measures: Any, *, has_meaning: bool, num_nodes: int = 0) -> 
     """Return the names of the measures to compute; `visits`, `nodes` and `edges` are always among them.
 
     `measures` are names of measures and groups, or None for all that can be computed, without those of `ON_REQUEST` and
-    of the group `steps` on a graph of more than 100,000 nodes. The group `meaning` needs weights or similarities (`has_meaning`).
+    of the group `steps` on a graph of more than 100,000 nodes. The group `meaning` needs weights or
+    similarities (`has_meaning`).
 
     >>> select_measures(["compression", "clustering"], has_meaning=False)
     ['visits', 'nodes', 'edges', 'clustering', 'compressibility', 'entropy', 'normalized_compressibility']

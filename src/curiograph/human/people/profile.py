@@ -29,7 +29,7 @@ from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.parallel.chunks import split_by_size
 from curiograph.progress import Progress, no_progress
-from curiograph.results import Skipped, Table
+from curiograph.results import Skipped, Table, get_version
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
@@ -91,6 +91,23 @@ class Profile(Table):
 
         return curiosity_styles(self, block, seed=seed)
 
+    def methods(self) -> str:
+        """Return a paragraph for the methods section of a paper; `compare_groups` has one for its tests.
+
+        >>> import curiograph as cg
+        >>> print(cg.profile(cg.toys.cycle(4), [[0, 1, 2, 3], [2, 3]], measures="gaps").methods())
+        2 walks of 2 people (median 3 visits, 3 distinct nodes) on a graph of 4 nodes and 4 links were ...
+        """
+        lengths = np.median(self.walks.lengths), np.median(self.measures["nodes"])
+        size = f"{len(self.walks):,} walks of {self.walks.num_users:,} people"
+        left_out = f" Left out: {self.skipped}." if self.skipped else ""
+        return (
+            f"{size} (median {lengths[0]:g} visits, {lengths[1]:g} distinct nodes) on a graph of "
+            f"{self.graph.num_nodes:,} nodes and {self.graph.num_edges:,} links were described by {len(self.measures)} "
+            f"measures of the visited subgraph and of the sequence of visits: {', '.join(self.measures)}.{left_out} "
+            f"Computed by curiograph {get_version()}."
+        )
+
     def plot(self, measures: Sequence[str] | None = None) -> Figure:
         """Plot the distribution over people of each measure, one panel per measure."""
         from curiograph.plotting import plot_distributions
@@ -126,8 +143,9 @@ def profile(
         Walks with returns, as for `measure`; immediate repeats are merged.
     measures : str or sequence of str, optional
         Names of measures and of groups of measures: structure, communities, gaps, compression, conformation,
-        steps, sequence, meaning. Default: all; those of meaning only if there are weights from 0 to 1 or a
-        similarity, and those of steps only on graphs of at most 100,000 nodes.
+        steps, sequence, meaning, small-world, leaps, style, motives. Default: the first seven, and meaning if there
+        are weights from 0 to 1 or a similarity; steps only on graphs of at most 100,000 nodes. Measures of style and
+        motives are values of the person, repeated for each walk.
     nodes : int, optional
         Cut every walk after this number of distinct nodes, and leave out walks with fewer: then measures can be
         compared although walks differ in length. Default: whole walks.
@@ -179,7 +197,8 @@ def profile(
     weighted = None
     if graph.weights is not None and similarity is None and {"edge_weight", "forward_flow"} & set(selected):
         weighted = Graph(graph.indptr, graph.indices, graph.weights, directed=graph.directed)
-    computed = [name for name in selected if similarity is None or MEASURES[name].group != "meaning"]
+    later = {"leaps", "style", "motives", None if similarity is None else "meaning"}
+    computed = [name for name in selected if MEASURES[name].group not in later]
     tasks = list(split_by_size(people.lengths.astype(float) ** 3, _TASK_COST))
     parts = as_engine(engine).map(
         profile_part,
@@ -194,7 +213,36 @@ def profile(
     values = {name: np.concatenate([part[name] for part in parts]) for name in computed}
     if similarity is not None:
         values |= measure_similarity(graph, people.nodes, people.offsets, similarity, selected)
+    groups = {MEASURES[name].group for name in selected}
+    if "leaps" in groups:
+        first = select_first_visits(people.nodes, people.offsets)
+        leaps = kernels.leaps.measure_leaps(skeleton.indptr, skeleton.indices, *first, find_communities(skeleton))
+        values |= dict(zip(("leaps", "dance"), leaps.T, strict=True))
+    found = Profile(graph, people, values, similarity)
+    if "style" in groups:
+        styles = found.styles()
+        scores = dict(zip(styles.people["user"], styles.scores.tolist(), strict=True))
+        values["style"] = np.array([scores.get(people.user(number), np.nan) for number in range(len(people))])
+    if "motives" in groups:
+        from curiograph.human.motives.hypotheses import hypotheses
+
+        names = [name.removeprefix("motive_") for name in selected if MEASURES[name].group == "motives"]
+        weights = hypotheses(graph, people, motives=names, weights=True, engine=engine, progress=progress).weights
+        table = {} if weights is None else weights.per_user().set_index(["motive", "user"])["weight"].to_dict()
+        for name in names:
+            column = [table.get((name, people.user(number)), np.nan) for number in range(len(people))]
+            values[f"motive_{name}"] = np.array(column)
     return Profile(graph, people, {name: values[name] for name in selected}, similarity)
+
+
+def find_communities(graph: Graph) -> Int64:
+    """Return the community of every node of a whole graph, by the method of Louvain."""
+    import networkx as nx
+
+    found = np.empty(graph.num_nodes, np.int64)
+    for number, members in enumerate(nx.community.louvain_communities(graph.to_networkx(), seed=0)):
+        found[list(members)] = number
+    return found
 
 
 def profile_part(

@@ -68,7 +68,6 @@ def compute_measures(
             "beta1": grown.beta1[lasts],
             "opened": np.bincount(walk, minlength=len(sizes)),
             "closed": np.bincount(walk[closed != OPEN], minlength=len(sizes)),
-            "gap_lifetime": _divide(np.bincount(walk, lifetimes, len(sizes)), num_opened),
             "dimension": grown.dimension[lasts],
             "conformable": grown.conformable[lasts],
         }
