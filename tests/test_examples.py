@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import runpy
 import sys
@@ -69,6 +70,14 @@ def test_people_and_groups(run: Runner, tmp_path: Path) -> None:
     assert people["walks"].tolist() == [3] * 40
     assert {"nodes", "beta1", "compressibility"} == set(pd.read_csv(tmp_path / "groups.csv")["measure"])
     assert all(is_png(tmp_path / f"{name}.png") for name in ("curves", "survival", "groups"))
+
+
+def test_word_lists(run: Runner, tmp_path: Path) -> None:
+    assert "settlers and wanderers differ in" in run("word_lists.py", tmp_path)
+    found = json.loads((tmp_path / "word_lists.json").read_text())
+    settlers, wanderers = found["groups"]
+    assert settlers["switches"] < wanderers["switches"]
+    assert [row["method"] for row in found["networks"]] == ["random-walk", "window", "correlation"]
 
 
 def test_gaps_of_a_walk(run: Runner, tmp_path: Path) -> None:

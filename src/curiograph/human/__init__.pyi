@@ -10,6 +10,8 @@ from .motives.hypotheses import hypotheses as hypotheses
 from .people.components import find_components as find_components
 from .people.growth_comparison import compare_growth as compare_growth
 from .people.styles import curiosity_styles as curiosity_styles
+from .people.word_lists import estimate_network as estimate_network
+from .people.word_lists import measure_lists as measure_lists
 from .prediction.predict import FULL as FULL
 from .prediction.predict import QUICK as QUICK
 from .prediction.predict import Effort as Effort
