@@ -274,8 +274,11 @@ def compute_igt(graph: Graph, nodes: Iterable[int]) -> float:
 
 
 def compute_cpt(graph: Graph, nodes: Iterable[int]) -> float:
-    """Return the compressibility of the subgraph on `nodes`, with self-loops, undirected and unweighted."""
-    nodes = sorted(nodes)
+    """Return the compressibility of the subgraph on `nodes`, with self-loops, undirected and unweighted.
+
+    Of equal merges, that of the nodes visited first is taken.
+    """
+    nodes = list(nodes)
     return compute_compressibility(build_skeleton(graph)[np.ix_(nodes, nodes)].astype(float))
 
 
@@ -291,10 +294,10 @@ def find_best_return(
     graph: Graph, start: int, steps: int, reward: str, fallback: str = "frontier", discount: float = 1.0
 ) -> float:
     """Return the highest return of any walk, by enumeration."""
-    known: dict[frozenset[int], float] = {}
+    known: dict[tuple[int, ...], float] = {}
 
     def value(nodes: Sequence[int]) -> float:
-        key = frozenset(nodes)
+        key = tuple(nodes)
         if key not in known:
             known[key] = REWARDS[reward](graph, key)
         return known[key]

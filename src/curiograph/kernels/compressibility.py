@@ -10,31 +10,27 @@ takes O(n^3) additions.
 
 The table contains x * L(x) where L is a fixed-point log2 that is *additive* (L(ab) = L(a) + L(b), built from primes).
 Two merges of mathematically equal cost are then equal to the last bit, in any order of summation, so that the rule
-"of equal merges, the pair with the lowest indices" is well defined.
+"of equal merges, the pair with the lowest indices, in the order of visit" is well defined.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import count_bits, has_edge, sort_range
+from curiograph.kernels.adjacency import count_bits, has_edge
 from curiograph.kernels.cluster_merging import compute_likely_bits
 from curiograph.kernels.jit import inner_kernel, kernel
 
 
 @kernel
-def compute_growth_compressibility(
-    indptr, indices, nodes, offsets, ascending, least, most, last_only, fast, f, unit, out
-):
+def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most, last_only, fast, f, unit, out):
     """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
 
-    Walk i is `nodes[offsets[i]:offsets[i + 1]]`, with its values at the same indices of `out`; `ascending` lists these
-    indices in ascending order of the nodes. With `last_only`, only walks that end there have a value, after their last
-    step. `fast` is None to try all pairs of clusters at every merge, otherwise those of `cluster_merging`.
+    Walk i is `nodes[offsets[i]:offsets[i + 1]]`, with its values at the same indices of `out`. With `last_only`, only
+    walks that end there have a value, after their last step. `fast` is None to try all pairs of clusters at every merge, otherwise those of `cluster_merging`.
     """
     work = allocate_workspace(most)
     inner = np.empty((most, most), np.int8)
-    kept = np.empty(most, np.int64)
     for i in range(offsets.shape[0] - 1):
         begin, end = offsets[i], offsets[i + 1]
         first, longest = max(least, end - begin if last_only else 1), min(most, end - begin)
@@ -42,14 +38,9 @@ def compute_growth_compressibility(
             continue
         _build_adjacency(indptr, indices, nodes[begin : begin + longest], inner)
         for n in range(first, longest + 1):
-            count = 0
-            for k in range(begin, end):
-                if ascending[k] < begin + n:
-                    kept[count] = ascending[k] - begin
-                    count += 1
             for s in range(n):
                 for t in range(n):
-                    work[0][s, t] = inner[kept[s], kept[t]]
+                    work[0][s, t] = inner[s, t]
             if fast is None:
                 out[begin + n - 1] = compute_bits(n, f, unit, work)
             else:
@@ -58,10 +49,7 @@ def compute_growth_compressibility(
 
 @kernel
 def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidates, f, unit):
-    """Return the compressibility, with self-loops, of S + v for every candidate v of every walk.
-
-    Nodes are in ascending order, so the value depends on the set of nodes and not on the order of the walk.
-    """
+    """Return the compressibility, with self-loops, of S + v for every candidate v of every walk."""
     work = allocate_workspace(nodes.shape[1] + 1)
     w = work[0]
     inner = np.empty((nodes.shape[1], nodes.shape[1]), np.int8)
@@ -70,19 +58,14 @@ def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, 
         if offsets[i] == offsets[i + 1]:
             continue
         length = lengths[i]
-        walk = nodes[i, :length].copy()
-        sort_range(walk, 0, length)
+        walk = nodes[i, :length]
         _build_adjacency(indptr, indices, walk, inner)
         for c in range(offsets[i], offsets[i + 1]):
-            place = 0
-            while place < length and walk[place] < candidates[c]:
-                place += 1
             for s in range(length):
-                row = s + (s >= place)
                 for t in range(length):
-                    w[row, t + (t >= place)] = inner[s, t]
-                w[place, row] = w[row, place] = has_edge(indptr, indices, candidates[c], walk[s])
-            w[place, place] = 1
+                    w[s, t] = inner[s, t]
+                w[length, s] = w[s, length] = has_edge(indptr, indices, candidates[c], walk[s])
+            w[length, length] = 1
             out[c] = compute_bits(length + 1, f, unit, work)
     return out
 

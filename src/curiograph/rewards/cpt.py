@@ -23,6 +23,8 @@ _tables: dict[int, tuple[Int64, float]] = {}  # by the number of bits of the lar
 class CompressibilityTracker(Tracker):
     """Compressibility of every walk of a batch.
 
+    It depends on the order of visit through merges of equal cost alone; beam search takes it as a function of the set.
+
     >>> from curiograph.graph.toys import complete
     >>> tracker = CompressibilityTracker(GraphBatch.of([complete(3)]), np.array([[0, 1, 2]]), np.array([3]))
     >>> tracker.values().round(4)
@@ -58,8 +60,7 @@ def compute_step_compressibility(graph: Graph, nodes: Int32, offsets: Int64, *, 
     array([0.    , 0.5   , 0.7505])
     """
     rows, lengths = graph.skeleton, np.diff(offsets)
-    ascending = np.lexsort((nodes, np.repeat(np.arange(len(lengths)), lengths)))
-    walks = freeze_array(nodes), freeze_array(offsets), ascending
+    walks = freeze_array(nodes), freeze_array(offsets)
     bits = np.full(len(nodes), np.nan)
     tables = [build_entropy_table(min(n * n, n + len(rows.indices))) for n in range(1, int(lengths.max(initial=0)) + 1)]
     least = 1
