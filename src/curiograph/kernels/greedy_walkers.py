@@ -55,14 +55,13 @@ def simulate_walkers(
 
     Returns
     -------
-    The nodes reached, ascending; their expected visits and standard errors; the expected visits of all nodes; and the
-    nodes that walkers moved on from, ascending.
+    The nodes reached, ascending; their expected visits and standard errors; and the expected visits of all nodes.
     """
     work = allocate_workspace(MAX_NODES)
     touched = np.empty(1024, np.int32)
     touched[0] = start
     num_touched = 1
-    seen[start] = 3
+    seen[start] = 1
     sums[groups, start] = 1.0
     paths = np.full((1, 1), start, np.int32)
     bounds, states, weights = np.arange(2), np.zeros(1, np.int64), np.ones(1)
@@ -108,8 +107,6 @@ def simulate_walkers(
         if chosen.shape[0] == 0:
             break
         paths, states = _extend_paths(paths, offsets, candidates, chosen)
-        for i in range(paths.shape[0]):
-            seen[paths[i, step]] |= 2
     return _summarize(touched, num_touched, seen, sums, groups, sampled, least)
 
 
@@ -172,7 +169,11 @@ def _compute_rewards(
             if reward == GAPS:
                 value = count_gaps(length + 1, code)
             else:
-                value = _compute_compressibility(length + 1, code, f, unit, work)
+                for t in range(length + 1):
+                    work[0][t, t] = 1  # a self-loop
+                    for s in range(t):
+                        work[0][s, t] = work[0][t, s] = code >> (t * (t - 1) // 2 + s) & 1
+                value = compute_bits(length + 1, f, unit, work)
             table[begin + code] = value
         out[c] = value
         largest = max(largest, abs(value))
@@ -243,17 +244,6 @@ def count_gaps(nodes, code):
 
 
 @inner_kernel
-def _compute_compressibility(nodes, code, f, unit, work):
-    """Return the compressibility of a subgraph, with a self-loop on every node."""
-    w = work[0]
-    for t in range(nodes):
-        w[t, t] = 1
-        for s in range(t):
-            w[s, t] = w[t, s] = code >> (t * (t - 1) // 2 + s) & 1
-    return compute_bits(nodes, f, unit, work)
-
-
-@inner_kernel
 def _mark_reached(candidates, chances, seen, touched, count):
     """Append the candidates of positive probability that are not seen yet to `touched`; return it and its length."""
     for c in range(candidates.shape[0]):
@@ -299,13 +289,9 @@ def _summarize(touched, count, seen, sums, groups, sampled, least):
     nodes = np.empty(count, np.int32)
     visits = np.empty(count, np.float32)
     errors = np.zeros(count, np.float32)
-    left = np.empty(count, np.int32)
-    total, kept, num_left = 0.0, 0, 0
+    total, kept = 0.0, 0
     for k in range(count):
         v = touched[k]
-        if seen[v] & 2:
-            left[num_left] = v
-            num_left += 1
         mean = 0.0
         for g in range(groups):
             mean += sums[g, v] / groups
@@ -323,4 +309,4 @@ def _summarize(touched, count, seen, sums, groups, sampled, least):
         seen[v] = 0
         for g in range(groups + 1):
             sums[g, v] = 0.0
-    return nodes[:kept].copy(), visits[:kept].copy(), errors[:kept].copy(), total, left[:num_left].copy()
+    return nodes[:kept].copy(), visits[:kept].copy(), errors[:kept].copy(), total

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph import kernels
 from curiograph.agents.agent_names import as_agent
-from curiograph.centrality.walkers import simulate_biased_walks
+from curiograph.centrality.walk_statistics import simulate_biased_walks
 from curiograph.exploration.mdp import begin
 from curiograph.human.people.growth_comparison import compare_growth, measure_growth
 from curiograph.human.people.null_models import NULL_MODELS, group_by_degree, share_edges
