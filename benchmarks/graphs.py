@@ -36,7 +36,7 @@ def create_random_graph(nodes: int, edges: int, seed: int, *, directed: bool = F
     chances = np.cumsum(1 / np.arange(1, nodes + 1) ** power)
     place = rng.permutation(nodes)
     ends = [place[np.searchsorted(chances, rng.random(edges) * chances[-1])] for _ in range(2)]
-    return Graph.from_arrays(*ends, directed=directed, names=RangeLabels(nodes))
+    return Graph.from_arrays(ends[0], ends[1], directed=directed, names=RangeLabels(nodes))
 
 
 def create_preferential_graph(nodes: int, links: int, seed: int) -> Graph:

@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run_command(parser, arguments, run)
 
 
-def run(args: Namespace, progress: Progress) -> tuple[dict[str, Any], dict[str, pd.DataFrame]]:
+def run(args: Namespace, progress: Progress) -> Iterator[tuple[dict[str, Any], dict[str, pd.DataFrame]]]:
     """Prepare all nodes of a graph, and measure the server with them."""
     wrk = shutil.which("wrk")
     if wrk is None:
@@ -97,7 +97,7 @@ def run(args: Namespace, progress: Progress) -> tuple[dict[str, Any], dict[str, 
     with run_server("--seconds", "5") as (address, _):
         checks.append(measure_hostile(address, progress))
     tables = {"ten recommendations": pd.DataFrame(loads), "other clients": pd.DataFrame(checks)}
-    return {"loads": loads, "checks": checks}, tables
+    yield {"loads": loads, "checks": checks}, tables
 
 
 @contextmanager

@@ -23,9 +23,9 @@ from benchmarks.graphs import (
     read_wikispeedia,
 )
 from benchmarks.rows import Row, allow, time_call, time_medians
+from curiograph import kernels
 from curiograph.agents.layers import limit_blas_threads
 from curiograph.arrays import Float64
-from curiograph.centrality.rank_transition import rank_transition
 from curiograph.exploration.mdp import begin
 from curiograph.parallel.engine import IN_PROCESS
 from curiograph.progress import no_progress
@@ -218,6 +218,7 @@ def _simulate_walker(graph: cg.Graph, agent: Any, starts: Any, rng: np.random.Ge
     while rng.random() < ALPHA and len(walk.candidates.nodes):
         nodes = walk.candidates.nodes
         values = [agent.values(walk.stack, walk.nodes, walk.lengths, one, nodes[c : c + 1]) for c in range(len(nodes))]
-        chances = rank_transition(np.concatenate(values).astype(np.float64), P_G)
+        scores = np.concatenate(values).astype(np.float64)
+        chances = kernels.rank_probabilities.compute_probabilities(np.array([0, len(nodes)]), scores, P_G)
         walk = walk.step(np.array([rng.choice(len(nodes), p=chances / chances.sum())]))
     return np.bincount(walk.nodes[0, : walk.lengths[0]], minlength=graph.num_nodes).astype(np.float64)

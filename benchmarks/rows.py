@@ -6,7 +6,7 @@ import json
 import statistics
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,9 +154,13 @@ def measure_memory(pid: int) -> int:
 def run_command(
     parser: ArgumentParser,
     arguments: Sequence[str] | None,
-    run: Callable[[Namespace, Progress], tuple[Any, Mapping[str, pd.DataFrame]]],
-) -> None:
-    """Run a benchmark that returns a document for --out and tables by title; wrong input exits with code 2."""
+    run: Callable[[Namespace, Progress], Iterator[tuple[Any, Mapping[str, pd.DataFrame]]]],
+) -> Any:
+    """Run a benchmark that yields a document for --out and tables by title, and return the last document.
+
+    Each document replaces the one before, so that what was measured before an interruption is kept. Wrong input exits
+    with code 2.
+    """
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument("--out", type=Path, help="write the results to this .json file, and tables beside it")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
@@ -164,13 +168,14 @@ def run_command(
     try:
         check_out(args.out, (".json",))
         with show_progress(args.quiet) as progress:
-            document, tables = run(args, progress)
+            for document, tables in run(args, progress):
+                if args.out is not None:
+                    with open_atomic(args.out) as stream:
+                        stream.write(json.dumps(document, indent=2).encode() + b"\n")
+                    texts = [f"{title}\n\n{table.to_markdown(index=False)}\n" for title, table in tables.items()]
+                    args.out.with_suffix(".md").write_text("\n".join(texts))
     except CuriographError as error:
         parser.exit(2, f"benchmarks: {error}\n")
-    if args.out is not None:
-        with open_atomic(args.out) as stream:
-            stream.write(json.dumps(document, indent=2).encode() + b"\n")
-        texts = [f"{title}\n\n{table.to_markdown(index=False)}\n" for title, table in tables.items()]
-        args.out.with_suffix(".md").write_text("\n".join(texts))
     for title, table in tables.items():
         show_table(title, table)
+    return document

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
+import traceback
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -17,9 +19,11 @@ import pandas as pd
 
 from benchmarks import learning, ranking, reading, walks
 from benchmarks.rows import Row, compare_rows, format_rows, run_command
+from curiograph.cli.warmup import warm_up
+from curiograph.errors import SettingError, shorten_text
 from curiograph.progress import Progress
-from curiograph.warmup import warm_up
 
+FAILED = "failed"
 PEERS = ("ripser", "gudhi", "igraph", "torch")
 RATIOS = "Ratios should reach their targets (that of n^x: stay below). "
 PACKAGES = ("curiograph", "numpy", "numba", "scipy", "networkx", *PEERS)
@@ -58,22 +62,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to check that everything runs")
     parser.add_argument("--only", default="", help="only the benchmarks whose function has this in its name")
     parser.add_argument("--against", type=Path, help="also show the times of an earlier run, from its .json file")
-    run_command(parser, arguments, run)
+    if any(row["note"].startswith(FAILED) for row in run_command(parser, arguments, run)["results"]):
+        sys.exit(1)
 
 
-def run(args: Namespace, progress: Progress) -> tuple[dict[str, Any], dict[str, pd.DataFrame]]:
-    """Run the chosen benchmarks."""
-    rows = []
+def run(args: Namespace, progress: Progress) -> Iterator[tuple[dict[str, Any], dict[str, pd.DataFrame]]]:
+    """Run the chosen benchmarks, and yield the results so far after each; one that fails is a row with a note."""
+    earlier = [] if args.against is None else json.loads(args.against.read_text())["results"]
+    machine, missing = describe_machine(), [name for name in PEERS if not find_spec(name)]
+    rows: list[dict[str, Any]] = []
     chosen = [each for each in BENCHMARKS if args.only in each.__name__]
+    if not chosen:
+        raise SettingError(f"--only is {args.only!r}; the benchmarks are {[each.__name__ for each in BENCHMARKS]}.")
     for number, benchmark in enumerate(chosen):
         progress(benchmark.__name__, number / len(chosen))
-        rows += [asdict(row) for row in benchmark(args.seed, args.quick)]
-    machine = describe_machine()
-    missing = [name for name in PEERS if not find_spec(name)]
-    tables = {RATIOS + ", ".join(f"{name} {value}" for name, value in machine.items()): format_rows(rows)}
-    if args.against is not None:
-        tables[f"against {args.against}"] = compare_rows(rows, json.loads(args.against.read_text())["results"])
-    return {"machine": machine, "seed": args.seed, "missing_peers": missing, "results": rows}, tables
+        try:
+            rows.extend(asdict(row) for row in benchmark(args.seed, args.quick))
+        except Exception as error:
+            traceback.print_exc()
+            rows.append(asdict(Row(benchmark.__name__, note=f"{FAILED}: {shorten_text(error)}")))
+        tables = {RATIOS + ", ".join(f"{name} {value}" for name, value in machine.items()): format_rows(rows)}
+        if earlier:
+            tables[f"against {args.against}"] = compare_rows(rows, earlier)
+        yield {"machine": machine, "seed": args.seed, "missing_peers": missing, "results": rows}, tables
 
 
 def describe_machine() -> dict[str, Any]:

@@ -22,9 +22,9 @@ from benchmarks.graphs import create_ring, draw_histories
 from benchmarks.rows import measure_memory, run_command, time_call
 from curiograph.agents.agent_names import as_agent
 from curiograph.agents.evaluate import draw_starts
+from curiograph.cli.warmup import warm_up
 from curiograph.exploration.mdp import begin, list_starts
 from curiograph.progress import Progress
-from curiograph.warmup import warm_up
 
 AGENTS = (("random", "igt"), ("greedy", "igt"), ("greedy", "cpt"), ("igt-ws", "igt"), ("planner", "igt"))
 """Agents whose decisions are timed, and their rewards."""
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     run_command(parser, arguments, run)
 
 
-def run(args: Namespace, progress: Progress) -> tuple[dict[str, Any], dict[str, pd.DataFrame]]:
+def run(args: Namespace, progress: Progress) -> Iterator[tuple[dict[str, Any], dict[str, pd.DataFrame]]]:
     """Measure on graphs of `small` to `nodes` nodes, of mean degree 20."""
     progress("two workers against one")
     warm_up()
@@ -60,7 +60,7 @@ def run(args: Namespace, progress: Progress) -> tuple[dict[str, Any], dict[str, 
             if nodes == min(MILLION, args.nodes):
                 rows += measure_batches(graph, args.walks, args.seed, progress)
     document = {"processors": os.cpu_count(), "walks": args.walks, "seed": args.seed, "sizes": sizes, "rows": rows}
-    return document, {"many tasks and large graphs": pd.DataFrame(rows)}
+    yield document, {"many tasks and large graphs": pd.DataFrame(rows)}
 
 
 def _row(what: str, measured: str, target: str = "", met: bool | None = None) -> dict[str, Any]:

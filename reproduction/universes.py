@@ -15,7 +15,7 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.arrays import Float32, Float64, Int32, Int64
-from curiograph.centrality.few_steps import simulate_few_steps
+from curiograph.centrality.swarm import simulate_few_steps
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_ranks import find_chosen

@@ -32,6 +32,28 @@ def test_command_writes_and_compares_rows(tmp_path, capsys):
     assert capsys.readouterr().out.count("cpt of a subgraph, 100 a call") == 3
 
 
+def test_finished_rows_are_kept_if_a_benchmark_fails_or_the_run_is_interrupted(tmp_path, monkeypatch):
+    def fail(seed, quick):
+        yield Row("first", ours=1.0)
+        raise ValueError("no second row")
+
+    def work(seed, quick):
+        yield Row("other", ours=2.0)
+
+    def stop(seed, quick):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "bench.json"
+    for benchmarks, error, rows in (
+        ((fail, work), SystemExit, [("first", ""), ("fail", "failed: no second row"), ("other", "")]),
+        ((work, stop), KeyboardInterrupt, [("other", "")]),
+    ):
+        monkeypatch.setattr(run, "BENCHMARKS", benchmarks)
+        with pytest.raises(error):
+            run.main(["--out", str(out), "--quiet"])
+        assert [(row["what"], row["note"]) for row in json.loads(out.read_text())["results"]] == rows
+
+
 def test_stored_results_have_the_format_of_a_run(request):
     stored = json.loads((request.config.rootpath / "docs" / "results" / "bench.json").read_text())["results"]
     assert len(format_rows(stored)) == len(stored)

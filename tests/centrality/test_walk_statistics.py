@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph import kernels
 from curiograph.agents.agent_names import as_agent
-from curiograph.centrality.walkers import choose_starts, simulate_biased_walks, simulate_unbiased_walks
+from curiograph.centrality.walk_statistics import choose_starts, simulate_biased_walks, simulate_unbiased_walks
 from curiograph.exploration.mdp import begin
 from curiograph.graph.toys import cycle, library
 from oracles import reference as twins

@@ -88,8 +88,7 @@ def test_invalid_options(run, monkeypatch, arguments, message):
     assert message in result.err
 
 
-def test_parts_of_another_graph(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.warmup.warm_up", lambda: 0.0)
+def test_parts_of_another_graph(run, tmp_path):
     parts = tmp_path / "parts.safetensors"
     recommender = cg.Recommender(cg.toys.cycle(5))
     recommender.prepare([0])

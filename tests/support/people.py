@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from curiograph.agents.agent_names import AgentLike, as_agent
-from curiograph.centrality.walkers import simulate_biased_walks
+from curiograph.centrality.walk_statistics import simulate_biased_walks
 from curiograph.exploration.mdp import begin
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph

@@ -78,14 +78,16 @@ def load_agent(source: str | Path) -> TrainedAgent:
             f"{', '.join(shipped_agents())}."
         )
     with open_tensors(path, "agent", "save it again with this version of curiograph") as file:
-        card = json.loads(file.metadata["curiograph"])
+        card = json.loads(file.metadata()["curiograph"])
         if card["format"] != _FORMAT:
             raise ValueError(f"its format is {card['format']!r}, not {_FORMAT}")
         agent_type, shape_type = AGENT_KINDS[card["kind"]]
         shape = shape_type(**card["shape"])
-        if {name: file.get_type(name) for name in file.names} != {k: ("F32", v) for k, v in shape.weights().items()}:
+        slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+        found = {name: (each.get_dtype(), tuple(each.get_shape())) for name, each in slices.items()}
+        if found != {name: ("F32", size) for name, size in shape.weights().items()}:
             raise ValueError("its weights do not have the shape on its card")
-        weights = {name: file.read(name) for name in shape.weights()}
+        weights = {name: file.get_tensor(name) for name in shape.weights()}
         if not all(np.all(np.isfinite(array)) for array in weights.values()):
             raise ValueError("its weights are not finite")
     return agent_type(shape, weights, str(card["name"]), card)

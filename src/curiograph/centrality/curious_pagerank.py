@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float64
-from curiograph.centrality.history import Teleport, check_alpha, make_teleports
-from curiograph.centrality.rank_transition import check_p_g
-from curiograph.centrality.scores import NodeScores
+from curiograph.centrality.history import Teleport, check_alpha, check_p_g, make_teleports
+from curiograph.centrality.pagerank import NodeScores
 from curiograph.centrality.swarm import States, SwarmLimits, SwarmVisits, WalkerPolicy, combine_visits, simulate_swarm
 from curiograph.errors import SettingError, quote_value
 from curiograph.exploration.mdp import Fallback, check_fallback
@@ -161,17 +160,15 @@ def curious_pagerank(
         workers=1 if is_batch else resolve_workers(engine.workers),
     )
     max_walks = check_integer("max_walks", max_walks, 1, "give the maximum number of walkers, 1 or more")
-    simulation = _Simulation(policy, alphas, float(tolerance), max_walks, exact, check_seed(seed))
+    settings = (alphas, float(tolerance), max_walks, exact, check_seed(seed))
     results: list[Mapping[str, Any]]
     if is_batch or engine.run is not None:
-        settings = [policy.p_g, policy.fallback, alphas, simulation.tolerance, max_walks, exact, seed]
-        key = [graph, agent, policy.reward, *settings]
         results = engine.map(
-            _Simulation.run, simulation, teleports, name="curious-pagerank", key=key, unit="histories",
-            progress=progress,
+            simulate_history, (policy, *settings), teleports, name="curious-pagerank", unit="histories",
+            key=[graph, agent, policy.reward, policy.p_g, policy.fallback, *settings], progress=progress,
         )  # fmt: skip
     else:
-        results = [simulation.run(teleports[0])]
+        results = [simulate_history((policy, *settings), teleports[0])]
     shape = (len(results),) * is_batch + (len(alphas),) * np.ndim(alpha) + (graph.num_nodes,)
     scores, stderr = np.zeros((2, len(results), len(alphas), graph.num_nodes))
     for row, result in enumerate(results):
@@ -192,70 +189,55 @@ def curious_pagerank(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Simulation:
-    """Settings of a simulation, for any history."""
+def simulate_history(shared: tuple[Any, ...], teleport: Teleport) -> dict[str, Any]:
+    """Simulate walkers until the error is small enough or `max_walks` is reached.
 
-    policy: WalkerPolicy
-    alphas: Float64
-    tolerance: float
-    max_walks: int
-    exact: bool
-    seed: int
+    Return the scores and standard errors, alphas x nodes, of the nodes reached.
 
-    def run(self, teleport: Teleport) -> dict[str, Any]:
-        """Simulate walkers until the error is small enough or `max_walks` is reached.
+    The error decreases at least with the square root of the number of walkers, which gives the size of the next
+    simulation. It is limited to half of the walkers so far: a large error is often that of a node that is among the
+    highest by chance.
+    """
+    policy, alphas, tolerance, max_walks, exact, base_seed = shared
+    states = States.start(teleport.nodes, base_seed)
+    seed = np.asarray([base_seed], np.uint64)
+    for place, node in enumerate(teleport.nodes):  # errors for different histories are independent
+        seed = kernels.random.branch_streams(seed, np.uint64(place), np.asarray([node]))
+    largest = float(alphas.max())
+    visits: list[SwarmVisits] = []
 
-        Return the scores and standard errors, alphas x nodes, of the nodes reached.
+    def simulate(limits: SwarmLimits) -> None:
+        streams = kernels.random.make_streams(np.uint64(seed[0]), len(visits), SwarmLimits.groups)
+        visits.append(simulate_swarm(policy, states, teleport.probabilities, limits, streams))
 
-        The error decreases at least with the square root of the number of walkers, which gives the size of the next
-        simulation. It is limited to half of the walkers so far: a large error is often that of a node that is among the
-        highest by chance.
-        """
-        states = States.start(teleport.nodes, self.seed)
-        seed = np.asarray([self.seed], np.uint64)
-        for place, node in enumerate(teleport.nodes):  # errors for different histories are independent
-            seed = kernels.random.branch_streams(seed, np.uint64(place), np.asarray([node]))
-        largest = float(self.alphas.max())
-        visits: list[SwarmVisits] = []
-
-        def simulate(limits: SwarmLimits) -> None:
-            streams = kernels.random.make_streams(np.uint64(seed[0]), len(visits), SwarmLimits.groups)
-            visits.append(simulate_swarm(self.policy, states, teleport.probabilities, limits, streams))
-
-        if self.exact:
-            simulate(SwarmLimits(_MAX_PATHS, largest, max_paths=_MAX_PATHS))  # so large that nothing is sampled
-            nodes, scores, stderr = combine_visits(visits, self.alphas)
-            converged = np.ones(len(self.alphas), bool)
-        else:
-            left, size = self.max_walks, _FIRST_SIZE
-            while True:
-                size = min(size, max(1, left // SwarmLimits.groups))
-                simulate(SwarmLimits(size, largest, tail=self.tolerance / 50))
-                left -= visits[-1].walks
-                # If the last simulation followed all paths, the sampled ones before would only add errors.
-                counted = visits if visits[-1].sampled else visits[-1:]
-                nodes, scores, stderr = combine_visits(counted, self.alphas)
-                excess = _compute_largest_errors(scores, stderr) / self.tolerance
-                converged = excess <= 1
-                excess_at_largest = float(excess[self.alphas.argmax()])
-                if excess_at_largest <= 1 or left < SwarmLimits.groups:
-                    break
-                size = int(sum(v.size for v in visits) * np.clip(excess_at_largest**2 - 1, 0.25, 0.5))
-        return {
-            "nodes": nodes,
-            "scores": scores,
-            "stderr": stderr,
-            "converged": converged,
-            "exact": not visits[-1].sampled,
-            "walks": sum(v.walks for v in visits),
-            "paths": sum(v.paths for v in visits),
-        }
-
-
-def _compute_largest_errors(scores: Float64, stderr: Float64) -> Float64:
-    """Return the largest relative error of the highest scores for each alpha."""
-    top = np.argsort(-scores, axis=1, kind="stable")[:, :_TOP]
-    highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
-    relative = np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)
-    return np.asarray(relative.max(axis=1))
+    if exact:
+        simulate(SwarmLimits(_MAX_PATHS, largest, max_paths=_MAX_PATHS))  # so large that nothing is sampled
+        nodes, scores, stderr = combine_visits(visits, alphas)
+        converged = np.ones(len(alphas), bool)
+    else:
+        left, size = max_walks, _FIRST_SIZE
+        while True:
+            size = min(size, max(1, left // SwarmLimits.groups))
+            simulate(SwarmLimits(size, largest, tail=tolerance / 50))
+            left -= visits[-1].walks
+            # If the last simulation followed all paths, the sampled ones before would only add errors.
+            counted = visits if visits[-1].sampled else visits[-1:]
+            nodes, scores, stderr = combine_visits(counted, alphas)
+            top = np.argsort(-scores, axis=1, kind="stable")[:, :_TOP]
+            highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
+            relative = np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)
+            excess = relative.max(axis=1) / tolerance
+            converged = excess <= 1
+            excess_at_largest = float(excess[alphas.argmax()])
+            if excess_at_largest <= 1 or left < SwarmLimits.groups:
+                break
+            size = int(sum(v.size for v in visits) * np.clip(excess_at_largest**2 - 1, 0.25, 0.5))
+    return {
+        "nodes": nodes,
+        "scores": scores,
+        "stderr": stderr,
+        "converged": converged,
+        "exact": not visits[-1].sampled,
+        "walks": sum(v.walks for v in visits),
+        "paths": sum(v.paths for v in visits),
+    }

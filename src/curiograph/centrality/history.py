@@ -113,6 +113,15 @@ def check_alpha(alpha: Any) -> float:
     return float(alpha)
 
 
+def check_p_g(p_g: Any) -> float:
+    """Return the parameter of the rank transition, a number in [0, 1]."""
+    if not is_number(p_g) or not 0 <= p_g <= 1:
+        raise SettingError(
+            f"p_g is {quote_value(p_g)}; give a number from 0 (always the best) to 1 (all equally likely)."
+        )
+    return float(p_g)
+
+
 def list_labels(name: str, labels: Any, alternative: str = "") -> list[Hashable]:
     """Return node labels as a list of Python values; raise WalkError if they are no list, or an empty one."""
     if isinstance(labels, str | bytes) or not isinstance(labels, Sequence | np.ndarray):

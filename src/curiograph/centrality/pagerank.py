@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Float64
 from curiograph.centrality.history import Teleport, check_alpha, make_teleport, make_teleports
-from curiograph.centrality.scores import NodeScores
 from curiograph.errors import ConvergenceError, SettingError, quote_value
 from curiograph.graph.graph import Graph, as_graph, require_nodes
+from curiograph.plotting import Axes, plot_curves, plot_ranking
+from curiograph.results import Table
 from curiograph.validation import check_integer, is_number, resolve_workers
 
 TOLERANCE = 1e-12
 MAX_ITERATIONS = 10_000
 
+_NUM_PLOTTED = 10
 _ROUNDING = 1e-15  # scores this close may differ by the order of summation
 _SORTED_ENTRIES = 2_000_000  # up to this size, sorting rows by length pays off; beyond, memory bandwidth dominates
 
@@ -31,6 +33,62 @@ _SINGLE_TOLERANCE = 3e-6  # smallest relative change that single precision resol
 _MAX_SWEEPS = 60  # per round; slower convergence is left to the double-precision solver
 _MAX_ROUNDS = 6  # of refinement
 _TINY = 1e-300  # avoids division by zero for columns that are solved
+
+
+class NodeScores(Table):
+    """Scores of all nodes, with axes for several histories and several alphas in front; a row per score."""
+
+    graph: Graph
+    alpha: Any
+    scores: Float64
+
+    def columns(self) -> dict[str, Any]:
+        axes: dict[str, Any] = {}
+        if self.scores.ndim > 1 + np.ndim(self.alpha):
+            axes["history"] = range(len(self.scores))
+        if np.ndim(self.alpha):
+            axes["alpha"] = self.alpha
+        axes["node"] = self.graph.labels
+        places = np.indices(self.scores.shape).reshape(self.scores.ndim, -1).tolist()
+        rows = {name: [values[i] for i in each] for (name, values), each in zip(axes.items(), places, strict=True)}
+        return rows | {"score": self.scores.ravel()}
+
+    def top(self, k: int = 10) -> Any:
+        """Return the `k` best nodes as (label, score), best first, ties in node order; nested lists for several rows.
+
+        Scores that differ by no more than the precision of the result are ties.
+        """
+        k = check_integer("k", k, 1, "ask for 1 node or more")
+
+        def find(scores: Float64, resolution: Any) -> list[Any]:
+            if scores.ndim > 1:
+                return [find(*row) for row in zip(scores, resolution, strict=True)]
+            order = np.argsort(-np.round(scores / resolution) if resolution else -scores, kind="stable")[:k]
+            return [(self.graph.label(int(v)), float(scores[v])) for v in order]
+
+        return find(self.scores, np.broadcast_to(self._get_resolution(), self.scores.shape[:-1]))
+
+    def _get_resolution(self) -> Any:
+        return 0.0
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the ten highest scores as bars, with standard errors; for several alphas, as curves over alpha."""
+        if self.scores.ndim > 1 + np.ndim(self.alpha):
+            raise SettingError(f"the result has scores of {len(self.scores)} histories; compute one to plot it.")
+        agent = getattr(self, "agent", "")
+        best = np.argsort(-np.atleast_2d(self.scores)[-1], kind="stable")[:_NUM_PLOTTED]
+        labels = [str(self.graph.label(int(v))) for v in best]
+        scores = self.scores[..., best]
+        errors = self.stderr[..., best] if hasattr(self, "stderr") else np.zeros_like(scores)
+        if np.ndim(self.alpha) == 0:
+            ax = plot_ranking(labels, scores, errors, agent or "pagerank", ax)
+        else:
+            ax = plot_curves(np.asarray(self.alpha), labels, scores, errors, ax)
+            ax.set_xlabel("alpha")
+            ax.set_ylabel("score")
+        title = f"PageRank walked by {agent}" if agent else "PageRank"
+        ax.set_title(title if np.ndim(self.alpha) else f"{title}, alpha {self.alpha:g}", fontsize=10)
+        return ax
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,11 +7,11 @@ exceed its size are walkers sampled. The visit probabilities do not depend on al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -19,11 +19,13 @@ import scipy.sparse
 from curiograph import kernels
 from curiograph.agents.agent import Agent, score_candidates
 from curiograph.agents.layers import limit_blas_threads
-from curiograph.arrays import Float64, Int32, Int64
+from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Candidates, Exploration, Fallback, Streams
 from curiograph.graph.batch import GraphBatch
+from curiograph.graph.graph import Graph
 from curiograph.parallel.chunks import split_by_size
+from curiograph.rewards.cpt import build_entropy_table
 from curiograph.rewards.reward import Reward
 
 _CHUNK_NODES = 256
@@ -48,33 +50,6 @@ class States:
         streams = kernels.random.branch_streams(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
         return cls(nodes[:, None], streams)
 
-    def extend(self, parents: Int64, nodes: Int32) -> States:
-        """Return the states reached from `parents` by moving to `nodes`."""
-        paths = np.column_stack([self.nodes[parents], nodes]).astype(np.int32)
-        length = np.uint64(self.nodes.shape[1])
-        return States(paths, kernels.random.branch_streams(self.streams[parents], length, nodes))
-
-
-@dataclass(frozen=True, eq=False)
-class Transitions:
-    """Candidates of some states, and the probabilities to move to them."""
-
-    candidates: Candidates
-    probabilities: Float64
-
-    def apply(self, walkers: Any, num_nodes: int) -> Any:
-        """Multiply walkers (groups x states) by the transition matrix; return a sparse array, groups x nodes.
-
-        Sparse products take time and memory for every column, so only candidates have one.
-        """
-        nodes, columns = np.unique(self.candidates.nodes, return_inverse=True)
-        offsets = self.candidates.offsets
-        product = walkers @ scipy.sparse.csr_array(
-            (self.probabilities, columns, offsets), (len(offsets) - 1, len(nodes))
-        )
-        shape = (product.shape[0], num_nodes)
-        return scipy.sparse.csr_array((product.data, nodes[product.indices], product.indptr), shape)
-
 
 @dataclass(frozen=True, eq=False)
 class WalkerPolicy:
@@ -88,7 +63,7 @@ class WalkerPolicy:
     workers: int
     """Number of threads."""
 
-    def compute_transitions(self, states: States) -> Transitions:
+    def compute_transitions(self, states: States) -> tuple[Candidates, Float64]:
         """Return the candidates of every state and their probabilities; many states are split among threads."""
         length = states.nodes.shape[1]
         bounds = list(split_by_size(np.full(len(states.nodes), length), _CHUNK_NODES))
@@ -97,12 +72,12 @@ class WalkerPolicy:
         else:
             with limit_blas_threads(), ThreadPoolExecutor(self.workers) as pool:
                 chunks = list(pool.map(lambda pair: self._compute_chunk(states, *pair), bounds))
-        counts = np.concatenate([t.candidates.counts for t in chunks])
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        nodes = np.concatenate([t.candidates.nodes for t in chunks])
-        return Transitions(Candidates(offsets, nodes), np.concatenate([t.probabilities for t in chunks]))
+        counts = np.concatenate([candidates.counts for candidates, _ in chunks])
+        nodes = np.concatenate([candidates.nodes for candidates, _ in chunks])
+        chances = np.concatenate([chances for _, chances in chunks])
+        return Candidates(np.concatenate([[0], np.cumsum(counts)]), nodes), chances
 
-    def _compute_chunk(self, states: States, first: int, last: int) -> Transitions:
+    def _compute_chunk(self, states: States, first: int, last: int) -> tuple[Candidates, Float64]:
         count, length = last - first, states.nodes.shape[1]
         nodes = np.full((count, length + 1), -1, np.int32)
         nodes[:, :length] = states.nodes[first:last]
@@ -119,8 +94,7 @@ class WalkerPolicy:
         )
         scores = score_candidates(self.agent, exploration)
         candidates = exploration.candidates
-        probabilities = kernels.rank_probabilities.compute_probabilities(candidates.offsets, scores, self.p_g)
-        return Transitions(candidates, probabilities)
+        return candidates, kernels.rank_probabilities.compute_probabilities(candidates.offsets, scores, self.p_g)
 
 
 @dataclass(frozen=True)
@@ -140,53 +114,6 @@ class SwarmLimits:
     steps: int | None = None
     """Maximum number of steps between two teleports; None for no limit."""
 
-    def is_relevant(self, step: int, sampled: bool) -> bool:
-        """Return whether a step still contributes to the scores."""
-        if self.steps is not None and step > self.steps:
-            return False
-        return self.alpha**step > (self.tail if sampled else _NEGLIGIBLE)
-
-    def count_walkers(self, step: int, sampled: bool) -> int:
-        """Return the number of walkers per group that take the step after `step`.
-
-        Late steps have less weight and cost more, since agents read longer paths. So their number decreases slightly
-        faster than the share of walkers that have not teleported yet.
-        """
-        return max(1, int(self.size * self.alpha ** (1.2 * step))) if sampled else self.size * self.groups
-
-
-@dataclass(frozen=True, eq=False)
-class Swarm:
-    """Walkers by group: group g is at `bounds[g]:bounds[g + 1]`; there is one group while all groups agree."""
-
-    bounds: Int64
-    states: Int64
-    """State of each walker."""
-    weights: Float64
-    """Share of all walkers that each represents; they sum to 1 per group, minus the walkers that teleported."""
-    sampled: bool = False
-    """Whether walkers were sampled instead of following all paths."""
-
-    def advance(
-        self, transitions: Transitions, limits: SwarmLimits, step: int, streams: Streams
-    ) -> tuple[Swarm, Int64]:
-        """Return the swarm one step later, and the candidates (indices in `transitions`) of its new states."""
-        swarm = self
-        if not self.sampled and np.count_nonzero(transitions.probabilities) > limits.count_walkers(step, False):
-            groups, count = limits.groups, len(self.states)  # independent groups, which are sampled from here on
-            copies = np.tile(self.states, groups), np.tile(self.weights, groups)
-            swarm = Swarm(np.arange(groups + 1) * count, *copies, sampled=True)
-        groups = len(swarm.bounds) - 1
-        luck = kernels.random.draw_uniforms(
-            streams[:groups], np.full(groups, step, np.uint64), np.zeros(groups, np.uint64)
-        )
-        bounds, chosen, weights = kernels.resampling.branch_walkers(
-            swarm.bounds, swarm.states, swarm.weights, transitions.candidates.offsets, transitions.probabilities,
-            limits.count_walkers(step, swarm.sampled), luck,
-        )  # fmt: skip
-        reached, states = np.unique(chosen, return_inverse=True)
-        return Swarm(bounds, states, weights, swarm.sampled), reached
-
 
 def simulate_swarm(
     policy: WalkerPolicy, starts: States, probabilities: Float64, limits: SwarmLimits, streams: Streams
@@ -197,30 +124,53 @@ def simulate_swarm(
     """
     num_nodes = int(policy.stack.starts[-1])
     first = starts.nodes[:, -1]
-    transitions = Transitions(Candidates(np.array([0, len(first)]), first), probabilities)
-    swarm = Swarm(np.array([0, 1]), np.zeros(1, np.int64), np.ones(1))  # one walker, about to move to a start
+    candidates, chances = Candidates(np.array([0, len(first)]), first), probabilities
+    # The walkers of group g are at bounds[g]:bounds[g + 1]; there is one group while all agree. Each has a state and a
+    # weight, the share of all walkers that it represents. At first one walker is about to move to a start.
+    bounds, states_of, weights, sampled = np.array([0, 1]), np.zeros(1, np.int64), np.ones(1), False
     steps: list[Any] = [scipy.sparse.csr_array((probabilities, first, [0, len(first)]), (1, num_nodes))]
     paths, states = 0, None
-    while limits.is_relevant(len(steps), swarm.sampled):
-        if limits.max_paths is not None and paths + np.count_nonzero(transitions.probabilities) > limits.max_paths:
+    while limits.steps is None or len(steps) <= limits.steps:
+        step, branches = len(steps) - 1, np.count_nonzero(chances)
+        if limits.alpha ** len(steps) <= (limits.tail if sampled else _NEGLIGIBLE):
+            break
+        if limits.max_paths is not None and paths + branches > limits.max_paths:
             raise SettingError(
                 f"there are more than {limits.max_paths:,} paths, too many to follow them all; "
                 "leave exact=True out, and walkers will be sampled."
             )
-        swarm, reached = swarm.advance(transitions, limits, len(steps) - 1, streams)
+        if not sampled and branches > limits.size * limits.groups:  # independent groups, sampled from here on
+            sampled, bounds = True, np.arange(limits.groups + 1) * len(states_of)
+            states_of, weights = np.tile(states_of, limits.groups), np.tile(weights, limits.groups)
+        # Late steps have less weight and cost more, since agents read longer paths. So the number of walkers decreases
+        # slightly faster than the share of walkers that have not teleported yet.
+        sample_size = max(1, int(limits.size * limits.alpha ** (1.2 * step)))
+        groups = len(bounds) - 1
+        luck = kernels.random.draw_uniforms(
+            streams[:groups], np.full(groups, step, np.uint64), np.zeros(groups, np.uint64)
+        )
+        bounds, chosen, weights = kernels.resampling.branch_walkers(
+            bounds, states_of, weights, candidates.offsets, chances,
+            sample_size if sampled else limits.size * limits.groups, luck,
+        )  # fmt: skip
+        reached, states_of = np.unique(chosen, return_inverse=True)
         if len(reached) == 0:
             break
-        c = transitions.candidates
         if states is None:
             states = States(starts.nodes[reached], starts.streams[reached])
         else:
-            states = states.extend(c.walks[reached], c.nodes[reached])
+            parents, nodes = candidates.walks[reached], candidates.nodes[reached]
+            length = np.uint64(states.nodes.shape[1])
+            longer = np.column_stack([states.nodes[parents], nodes]).astype(np.int32)
+            states = States(longer, kernels.random.branch_streams(states.streams[parents], length, nodes))
         paths += len(reached)
-        transitions = policy.compute_transitions(states)
-        shape = (len(swarm.bounds) - 1, len(reached))
-        walkers = scipy.sparse.csr_array((swarm.weights, swarm.states, swarm.bounds), shape)
-        steps.append(transitions.apply(walkers, num_nodes))
-    return SwarmVisits(steps, limits.size, paths, swarm.sampled)
+        candidates, chances = policy.compute_transitions(states)
+        walkers = scipy.sparse.csr_array((weights, states_of, bounds), (groups, len(reached)))
+        # sparse products take time and memory for every column, so only candidates have one
+        nodes, columns = np.unique(candidates.nodes, return_inverse=True)
+        moved = walkers @ scipy.sparse.csr_array((chances, columns, candidates.offsets), (len(reached), len(nodes)))
+        steps.append(scipy.sparse.csr_array((moved.data, nodes[moved.indices], moved.indptr), (groups, num_nodes)))
+    return SwarmVisits(steps, limits.size, paths, sampled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,3 +248,61 @@ def combine_visits(several: Sequence[SwarmVisits], alphas: Float64) -> tuple[Int
             excess = (expected - scores[:, None, place] * expected.sum(axis=2, keepdims=True)) / total[:, :, None]
             variance[:, place] += share**2 * excess.var(axis=1, ddof=1) / visits.groups
     return nodes, scores, np.sqrt(variance)
+
+
+# ---- greedy walkers of few steps from single nodes, simulated in one kernel ------------------------------------------
+
+
+class StartVisits(NamedTuple):
+    """Expected visits between teleports from one start node, as `kernels.greedy_walkers.simulate_walkers` returns."""
+
+    nodes: Int32
+    """Positions of the nodes reached, ascending."""
+    visits: Float32
+    """Expected visits of `nodes`."""
+    errors: Float32
+    """Standard errors of `visits`; zero if all paths were followed."""
+    total: float
+    """Sum of the expected visits of all nodes, including those not returned."""
+
+
+def simulate_few_steps(
+    graph: Graph,
+    starts: Iterable[int],
+    reward: int,
+    *,
+    steps: int,
+    alpha: float,
+    p_g: float,
+    walks: int,
+    groups: int,
+    tail: float = 0.0,
+    least: float = 0.0,
+    fallback: Fallback = "frontier",
+    seed: int = 0,
+) -> Iterator[StartVisits]:
+    """Yield the expected visits of greedy walkers from each of some positions.
+
+    `walks` walkers, in `groups` independent groups, take up to `steps` steps from each start; step k has weight
+    alpha^k, and sampled walkers stop when it is below `tail`. Visits below `least` are not returned. `reward` is a code
+    of `kernels.greedy_walkers`.
+    """
+    table = _get_reward_table(reward, steps + 1)
+    entropies, unit = build_entropy_table((steps + 1) ** 2)
+    sums, seen = np.zeros((groups + 1, graph.num_nodes)), np.zeros(graph.num_nodes, np.int8)
+    at_dead_end = kernels.candidates.FRONTIER if fallback == "frontier" else kernels.candidates.ANYWHERE
+    for start in starts:
+        streams = kernels.random.make_streams(States.start(np.asarray([start], np.int32), seed).streams[0], 0, groups)
+        yield StartVisits(
+            *kernels.greedy_walkers.simulate_walkers(
+                graph.indptr, graph.indices, graph.skeleton.indptr, graph.skeleton.indices, start, steps, alpha, p_g,
+                -(-walks // groups), groups, tail, at_dead_end, streams, reward,
+                entropies, unit, table, sums, seen, least,
+            )
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def _get_reward_table(reward: int, nodes: int) -> Float64:
+    """Return the table of the rewards of all subgraphs of up to `nodes` nodes, which the kernel fills on demand."""
+    return np.full(kernels.greedy_walkers.count_table_entries(nodes), np.nan)

@@ -1,31 +1,32 @@
-"""Statistics of random walks by step: distance, return probability, coverage, degree and information gaps."""
+"""Random walks, unbiased as PageRank's or biased by an agent, and their statistics by step."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
+from curiograph.agents.agent import Agent, score_candidates
 from curiograph.agents.agent_names import AgentLike, as_agent
+from curiograph.agents.evaluate import draw_starts
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.centrality.rank_transition import check_p_g
-from curiograph.centrality.walkers import Starts, choose_starts, simulate_biased_walks, simulate_unbiased_walks
-from curiograph.exploration.mdp import Fallback, begin, check_steps
-from curiograph.graph.batch import GraphBatch
+from curiograph.centrality.history import check_p_g, list_labels
+from curiograph.errors import GraphError, SettingError
+from curiograph.exploration.mdp import Exploration, Fallback, begin, check_steps
+from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.growth.compute import compute_growth
+from curiograph.plotting import Figure, plot_panels
 from curiograph.results import Table
-from curiograph.rewards.igt import GapTracker
 from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 UNBIASED = "unbiased"
-_BATCH_ENTRIES = 2**17  # walks times nodes of a batch of gap counts; bounds the memory, does not change the result
+_BATCH_SIZE = 1024  # biased walkers per batch; bounds the memory and does not change the walks
 _MIN_ALIVE = 0.2  # curves end when fewer walkers are left: the mean over a few could pass for a trend
 _PANELS = {
     "distance": "distance from the start (links)",
@@ -88,8 +89,6 @@ class WalkStatistics(Table):
 
     def plot(self) -> Figure:
         """Plot each quantity in a panel, with bands of one standard error, while a fifth of the walkers are left."""
-        from curiograph.plotting import plot_panels
-
         end = int(np.count_nonzero(self.alive >= _MIN_ALIVE))
         panels = {}
         for field, title in _PANELS.items():
@@ -106,7 +105,7 @@ def walk_statistics(
     *,
     reward: RewardLike = "igt",
     p_g: float = 0.5,
-    starts: Starts | None = None,
+    starts: Sequence[Hashable] | None = None,
     walks: int = 100,
     steps: int = 20,
     fallback: Fallback = "frontier",
@@ -157,18 +156,81 @@ def walk_statistics(
     positions = choose_starts(graph, starts, walks, seed)
     walkers = begin([graph], [positions], reward, steps, fallback=fallback, seed=seed)
     if agent is None:
-        return _compute_statistics(UNBIASED, None, walkers.stack, simulate_unbiased_walks(walkers, steps))
+        return compute_statistics(UNBIASED, None, graph, simulate_unbiased_walks(walkers, steps))
     agent = as_agent(agent)
-    return _compute_statistics(agent.name, p_g, walkers.stack, simulate_biased_walks(walkers, agent, p_g, steps))
+    return compute_statistics(agent.name, p_g, graph, simulate_biased_walks(walkers, agent, p_g, steps))
 
 
-def _compute_statistics(name: str, p_g: float | None, stack: GraphBatch, walks: Int32) -> WalkStatistics:
-    alive, new = walks >= 0, _mark_first_visits(walks)
+def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
+    """Simulate PageRank's random walks from the start nodes of `walkers`.
+
+    Each walk follows out-links and self-loops with probability proportional to their weights, may revisit nodes, and
+    stops at a dead end. Return node positions of shape (walks, steps), padded with -1.
+
+    >>> from curiograph.exploration.mdp import begin
+    >>> path = Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
+    >>> simulate_unbiased_walks(begin([path], [[0]], "igt", 4), 4)
+    array([[ 0,  1,  2, -1]], dtype=int32)
+    """
+    indptr, indices, weights = walkers.stack.graphs[0].transition.out_rows
+    weights = freeze_array(np.empty(0)) if weights is None else weights
+    starts = walkers.nodes[:, 0].copy()
+    return np.asarray(kernels.sampling.sample_markov_walks(indptr, indices, weights, starts, walkers.streams, steps))
+
+
+def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps: int) -> Int32:
+    """Simulate self-avoiding walks whose next node is drawn by the rank transition of an agent.
+
+    Return node positions of shape (walks, steps), padded with -1; `steps` may exceed the steps of `walkers`.
+    """
+    walks = np.full((len(walkers.lengths), steps), -1, np.int32)
+    for first in range(0, len(walks), _BATCH_SIZE):
+        rows = np.arange(first, min(first + _BATCH_SIZE, len(walks)))
+        batch = walkers.rows(rows)
+        while not batch.finished:
+            candidates = batch.candidates
+            scores = score_candidates(agent, batch)
+            chosen = kernels.sampling.sample_by_rank(
+                candidates.offsets, candidates.nodes, scores, batch.streams, batch.lengths, p_g
+            )
+            # Unlike Exploration.step, this computes no rewards.
+            moving = np.flatnonzero(chosen >= 0)
+            nodes, lengths = batch.nodes.copy(), batch.lengths.copy()
+            nodes[moving, lengths[moving]] = candidates.nodes[chosen[moving]]
+            lengths[moving] += 1
+            batch = replace(batch, nodes=nodes, lengths=lengths)
+        walks[rows, : walkers.steps] = batch.nodes
+    return walks
+
+
+def choose_starts(graph: Graph, starts: Sequence[Hashable] | None, walks: int, seed: int) -> Int64:
+    """Return the start of each walk: the given labels in turn, or random nodes with out-links if `starts` is None."""
+    if starts is None:
+        sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+        with_out_links = np.unique(sources if graph.weights is None else sources[graph.weights > 0])
+        if len(with_out_links) == 0:
+            raise GraphError("all edges of the graph have weight zero, so no walk is possible; give positive weights.")
+        return draw_starts(with_out_links, walks, seed)
+    labels = list_labels("starts", starts, ", or None for random nodes")
+    if walks < len(labels):
+        raise SettingError(f"walks is {walks}, fewer than the {len(labels)} starts; give one walk per start or more.")
+    return np.resize(graph.positions(labels), walks).astype(np.int64)
+
+
+def compute_statistics(name: str, p_g: float | None, graph: Graph, walks: Int32) -> WalkStatistics:
+    """Compute the statistics of walks, given as positions of shape (walks, steps) and padded with -1."""
+    alive = walks >= 0
+    keys = np.arange(len(walks))[:, None] * (graph.num_nodes + 1) + walks
+    new = np.zeros(walks.shape, bool)  # first visits
+    new.ravel()[np.unique(keys, return_index=True)[1]] = True
+    new &= alive
+    coverage = np.cumsum(new, axis=1)
+    offsets = np.concatenate([[0], np.cumsum(coverage[:, -1])])
+    gaps = compute_growth(graph, walks[new], offsets, compressibility=False).beta1
     by_start = np.argsort(walks[:, 0], kind="stable")
-    distances: Int32 = kernels.shortest_paths.compute_distances(stack.out.indptr, stack.out.indices, walks, by_start)
+    distances: Int32 = kernels.shortest_paths.compute_distances(graph.indptr, graph.indices, walks, by_start)
     returned = walks == walks[:, :1]
     returned[:, 0] = False
-    degrees = np.diff(stack.skeleton.indptr)
     return WalkStatistics(
         name=name,
         p_g=p_g,
@@ -176,9 +238,9 @@ def _compute_statistics(name: str, p_g: float | None, stack: GraphBatch, walks: 
         reached=len(np.unique(walks[alive])),
         distance=_average(distances, distances >= 0),
         returned=_average(returned, alive),
-        coverage=_average(np.cumsum(new, axis=1), alive),
-        degree=_average(degrees[walks], alive),
-        gaps=_average(_count_gaps(stack, np.where(new, walks, -1)), alive),
+        coverage=_average(coverage, alive),
+        degree=_average(graph.skeleton.degrees[walks], alive),
+        gaps=_average(gaps[offsets[:-1, None] + coverage - 1], alive),
         alive=alive.mean(axis=0),
     )
 
@@ -191,27 +253,3 @@ def _average(values: NDArray[Any], counted: NDArray[np.bool_]) -> StepMeans:
     excess = np.where(counted, values - mean, 0.0)
     variance = np.divide((excess**2).sum(axis=0), count * (count - 1.0), out=undefined, where=count > 1)
     return StepMeans(mean, np.sqrt(variance))
-
-
-def _mark_first_visits(walks: Int32) -> NDArray[np.bool_]:
-    """Return whether each entry is the first visit of a node by its walk; False after the end."""
-    order = np.argsort(walks, axis=1, kind="stable")
-    ranked = np.take_along_axis(walks, order, axis=1)
-    new = np.ones(walks.shape, bool)
-    new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
-    first = np.empty(walks.shape, bool)
-    np.put_along_axis(first, order, new & (ranked >= 0), axis=1)
-    return first
-
-
-def _count_gaps(stack: GraphBatch, visits: Int32) -> Int64:
-    """Return beta_1 of each walk after every step; `visits` holds first visits, and -1 elsewhere."""
-    gaps = np.empty(visits.shape, np.int64)
-    size = max(1, _BATCH_ENTRIES // visits.shape[1])
-    for first in range(0, len(visits), size):
-        batch = visits[first : first + size]
-        tracker = GapTracker(stack, np.full_like(batch, -1), np.zeros(len(batch), np.int64))
-        for t in range(batch.shape[1]):
-            tracker.advance(batch[:, t].copy())
-            gaps[first : first + size, t] = tracker.values()
-    return gaps

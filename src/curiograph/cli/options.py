@@ -100,10 +100,10 @@ class Columns:
 class Where:
     """Options of commands with many independent tasks: where they run."""
 
-    engine: Annotated[
-        str, typer.Option(help="local (processes) or ray (a cluster at RAY_ADDRESS, or else on this machine).")
-    ] = "local"
-    workers: Annotated[int | None, typer.Option(help="Maximum number of tasks at a time.", min=1)] = None
+    workers: Annotated[
+        str | None,
+        typer.Option(help="Maximum number of tasks at a time; or ray: a cluster at RAY_ADDRESS, or else here."),
+    ] = None
     run: Annotated[
         Path | None, typer.Option(help="Folder for finished tasks; rerun the command to resume an interrupted job.")
     ] = None
@@ -112,7 +112,9 @@ class Where:
         """Return the engine."""
         from curiograph.parallel import Engine
 
-        return Engine(self.engine, workers=self.workers, run=self.run)  # type: ignore[arg-type]
+        if self.workers is None or self.workers.isdecimal():
+            return Engine(workers=None if self.workers is None else int(self.workers), run=self.run)
+        return Engine(self.workers, run=self.run)  # type: ignore[arg-type]
 
 
 def expand_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.errors import GraphError, UnknownNodeError, quote_value
-from curiograph.graph import csr
+from curiograph.graph import csr, edge_arrays
 from curiograph.graph.csr import concatenate_ranges, freeze_array
-from curiograph.graph.edges import check_iterable, check_labels, index_edges, parse_weight
 from curiograph.graph.features import compute_degree_profile
 from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label, make_unknown_node_error
 from curiograph.graph.transition import Transition
@@ -131,8 +130,7 @@ class Graph:
         >>> Graph.from_edges([(0, 1), (1, 2), (1, 2)]).weights.tolist()
         [1.0, 1.0, 2.0, 2.0]
         """
-        source, target, weights, names = index_edges(edges, nodes)
-        return cls.from_arrays(source, target, weights, directed=directed, names=names)
+        return cls.from_arrays(*edge_arrays.index_edges(edges, nodes), directed=directed)
 
     @classmethod
     def from_arrays(
@@ -140,21 +138,24 @@ class Graph:
         source: NDArray[Any],
         target: NDArray[Any],
         weights: NDArray[Any] | None = None,
+        names: Labels | None = None,
         *,
         directed: bool = False,
-        names: Labels,
     ) -> Graph:
         """Build a graph from positions: set self-loops apart, merge parallel edges, sort rows.
 
-        `source` and `target` are the positions of both ends of every edge, and `names` the labels by position.
+        `source` and `target` are the positions of both ends of every edge, and `names` the labels by position, 0 to the
+        largest position by default.
         """
-        directed = as_flag(directed)
+        directed = edge_arrays.as_flag(directed)
+        if names is None:
+            names = RangeLabels(int(max(source.max(initial=-1), target.max(initial=-1))) + 1)
         size = len(names)
         if size > _MAX_NODES:
             raise GraphError(f"a graph of {size} nodes is too large; at most {_MAX_NODES} nodes fit.")
         if weights is not None and not np.all(np.isfinite(weights) & (weights >= 0)):
             number = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
-            parse_weight(float(weights[number]), f"edge {number}")  # raises
+            edge_arrays.parse_weight(float(weights[number]), f"edge {number}")  # raises
         is_loop = source == target
         self_loops = int(np.count_nonzero(is_loop))
         loops: Float64 | None = None
@@ -194,19 +195,7 @@ class Graph:
         >>> Graph.from_networkx(networkx.path_graph(["a", "b", "c"])).labels
         ['a', 'b', 'c']
         """
-        import networkx
-
-        if not isinstance(graph, networkx.Graph):
-            raise GraphError(f"from_networkx was given a {get_type_name(graph)}; give a networkx Graph or DiGraph.")
-        labels = check_labels(graph)
-        position = {label: number for number, label in enumerate(labels)}
-        edges = graph.edges(data=True)
-        weights = [None if weight is None else data.get(weight) for _, _, data in edges]
-        if weight not in (None, "weight") and weights and not any(value is not None for value in weights):
-            found = ", ".join(sorted({str(name) for _, _, data in edges for name in data}))
-            raise GraphError(f"no edge has the attribute {weight!r}; the attributes of edges are {found or 'none'}.")
-        pairs = [(position[u], position[v]) for u, v, _ in edges]
-        return cls.from_pairs(pairs, weights, labels, directed=graph.is_directed())
+        return cls.from_arrays(*edge_arrays.index_networkx(graph, weight), directed=graph.is_directed())
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Graph:
@@ -214,26 +203,7 @@ class Graph:
 
         Without vertex names, labels are 0 to n - 1.
         """
-        if not all(hasattr(graph, name) for name in ("vs", "es", "get_edgelist")):
-            raise GraphError(f"from_igraph was given a {get_type_name(graph)}; give an igraph Graph.")
-        named = "name" in graph.vs.attributes()
-        labels = check_labels(graph.vs["name"] if named else range(graph.vcount()))
-        pairs = graph.get_edgelist()
-        weights = graph.es["weight"] if "weight" in graph.es.attributes() else [None] * len(pairs)
-        return cls.from_pairs(pairs, weights, labels, directed=graph.is_directed())
-
-    @classmethod
-    def from_pairs(
-        cls, pairs: Sequence[tuple[int, int]], weights: Sequence[Any], labels: list[Hashable], *, directed: bool
-    ) -> Graph:
-        """Build a graph from pairs of positions and weights, None for an edge without weight."""
-        ends = np.asarray(pairs, np.int64).reshape(-1, 2)
-        values = None
-        if any(weight is not None for weight in weights):
-            values = np.empty(len(pairs))
-            for number, (weight, (u, v)) in enumerate(zip(weights, pairs, strict=True)):
-                values[number] = parse_weight(weight, f"the edge from {labels[u]!r} to {labels[v]!r}")
-        return cls.from_arrays(ends[:, 0], ends[:, 1], values, directed=directed, names=as_labels(labels))
+        return cls.from_arrays(*edge_arrays.index_igraph(graph), directed=graph.is_directed())
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, directed: bool | None = None, nodes: Iterable[Hashable] | None = None) -> Graph:
@@ -252,36 +222,8 @@ class Graph:
         >>> Graph.from_scipy([[0, 2], [2, 0]], nodes=["a", "b"])
         Graph(2 nodes, 1 edges, undirected, weighted)
         """
-        import scipy.sparse
-
-        try:
-            sparse = scipy.sparse.csr_array(matrix, copy=True)
-            if sparse.ndim != 2 or sparse.shape[0] != sparse.shape[1] or np.iscomplexobj(sparse):
-                raise ValueError(f"it has shape {sparse.shape} and type {sparse.dtype}")
-            sparse = sparse.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise GraphError(f"this is no square matrix of numbers ({error}); give one row per node.") from None
-        sparse.sum_duplicates()
-        sparse.eliminate_zeros()
-        size = sparse.shape[0]
-        labels = RangeLabels(size) if nodes is None else as_labels(check_labels(nodes))
-        if len(labels) != size:
-            raise GraphError(f"nodes holds {len(labels)} labels for a matrix of {size} rows; give one per row.")
-        transpose = sparse.T.tocsr()
-        unequal = sparse != transpose
-        directed = unequal.nnz > 0 if directed is None else as_flag(directed)
-        if not directed:
-            clash = unequal.multiply(sparse.astype(bool)).multiply(transpose.astype(bool)).tocoo()
-            if clash.nnz:
-                row, column = int(clash.coords[0][0]), int(clash.coords[1][0])
-                there, back = float(sparse[row, column]), float(sparse[column, row])
-                clash = f"the matrix holds {there} at ({row}, {column}) but {back} at ({column}, {row})"
-                raise GraphError(f"{clash}, so it is not undirected; leave directed out, or make it symmetric.")
-            sparse = scipy.sparse.triu(sparse.maximum(transpose))
-        entries = sparse.tocoo()
-        row, column = (axis.astype(np.int64) for axis in entries.coords)
-        weights = entries.data if np.any(entries.data != 1) else None
-        return cls.from_arrays(row, column, weights, directed=directed, names=labels)
+        edges, is_directed = edge_arrays.index_matrix(matrix, directed, nodes)
+        return cls.from_arrays(*edges, directed=is_directed)
 
     def to_networkx(self) -> networkx.Graph:
         """Convert to a networkx `Graph` or `DiGraph` with self-loops; weights become the edge attribute `weight`.
@@ -381,7 +323,7 @@ class Graph:
 
     def positions(self, labels: Iterable[Hashable]) -> Int32:
         """Positions of several labels."""
-        listed = list(check_iterable(labels, "labels", "a list of labels"))
+        listed = list(edge_arrays.check_iterable(labels, "labels", "a list of labels"))
         try:
             return self.names.indices(listed)
         except (KeyError, TypeError):  # one by one, for the error that names the label
@@ -412,7 +354,7 @@ class Graph:
     @cached_property
     def transition(self) -> Transition:
         """Transition probabilities of random walks on this graph."""
-        return Transition(self)
+        return Transition((self.indptr, self.indices, self.weights, self.loops), self.directed)
 
     def neighbors(self, label: Hashable) -> list[Hashable]:
         """Labels of the (out-)neighbors of a node."""
@@ -530,20 +472,8 @@ def as_graph(value: object) -> Graph:
     way = "cg.read_graph(path)" if isinstance(value, str | os.PathLike) else "cg.Graph.from_edges(...)"
     for package in packages & {"networkx", "igraph", "scipy"}:
         way = f"cg.Graph.from_{package}(...)"
-    raise GraphError(f"{quote_value(value)} is a {get_type_name(value)}, not a curiograph Graph; make one with {way}.")
-
-
-def get_type_name(value: object) -> str:
-    """Return the type of a value with its module, which distinguishes a networkx Graph from ours."""
-    kind = type(value)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-
-
-def as_flag(directed: object) -> bool:
-    """Return `directed` as a bool; raise GraphError unless it is True or False."""
-    if isinstance(directed, (bool, np.bool_)):
-        return bool(directed)
-    raise GraphError(f"directed is {quote_value(directed)}; give True or False.")
+    kind = edge_arrays.get_type_name(value)
+    raise GraphError(f"{quote_value(value)} is a {kind}, not a curiograph Graph; make one with {way}.")
 
 
 def require_nodes(graph: Graph) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError
 from curiograph.graph.csr import concatenate_ranges, freeze_array, insert_loops
-
-if TYPE_CHECKING:
-    from curiograph.graph.graph import Graph
 
 UInt32 = NDArray[np.uint32]
 UInt64 = NDArray[np.uint64]
@@ -45,10 +42,9 @@ class Transition:
     ([4.0, 0.0, 0.0], [0.0, 0.75, 0.25])
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, arrays: tuple[Int64, Int32, Float64 | None, Float64 | None], directed: bool) -> None:
         # not the graph itself: a cycle of references would delay the release of its memory
-        self._arrays = graph.indptr, graph.indices, graph.weights, graph.loops
-        self._directed = graph.directed
+        self._arrays, self._directed = arrays, directed
         self.pagerank_by_alpha: dict[float, Float64] = {}
         """PageRank without a history by alpha, cached here by the rankers of a directed graph."""
 

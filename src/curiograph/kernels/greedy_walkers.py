@@ -55,14 +55,13 @@ def simulate_walkers(
 
     Returns
     -------
-    The nodes reached, ascending; their expected visits and standard errors; the expected visits of all nodes; and the
-    nodes that walkers moved on from, ascending.
+    The nodes reached, ascending; their expected visits and standard errors; and the expected visits of all nodes.
     """
     work = allocate_workspace(MAX_NODES)
     touched = np.empty(1024, np.int32)
     touched[0] = start
     num_touched = 1
-    seen[start] = 3
+    seen[start] = 1
     sums[groups, start] = 1.0
     paths = np.full((1, 1), start, np.int32)
     bounds, states, weights = np.arange(2), np.zeros(1, np.int64), np.ones(1)
@@ -108,8 +107,6 @@ def simulate_walkers(
         if chosen.shape[0] == 0:
             break
         paths, states = _extend_paths(paths, offsets, candidates, chosen)
-        for i in range(paths.shape[0]):
-            seen[paths[i, step]] |= 2
     return _summarize(touched, num_touched, seen, sums, groups, sampled, least)
 
 
@@ -131,48 +128,33 @@ def _compute_rewards(
     The neighbors of all nodes of the path but the last are marked by `_mark_neighbors`.
     """
     length = path.shape[0]
-    walk = path.copy()
-    sort_range(walk, 0, length)
-    order = np.empty(length, np.int64)  # place in the path of each node of the sorted walk
-    for s in range(length):
-        for p in range(length):
-            if path[p] == walk[s]:
-                order[s] = p
     begin = 0  # of the subgraphs of length + 1 nodes in the table
     for m in range(1, length + 1):
         begin += 1 << (m * (m - 1) // 2)
     inner = 0
     for t in range(1, length):
         for s in range(t):
-            if has_edge(indptr, indices, walk[s], walk[t]):
+            if has_edge(indptr, indices, path[s], path[t]):
                 inner |= 1 << (t * (t - 1) // 2 + s)
     at_end = path[length - 1]
     is_neighbor = has_edge(out_indptr, out_indices, at_end, candidates[0])  # or all are candidates of the fallback
-    place = -1
-    base = 0
+    first_bit = length * (length - 1) // 2  # of the links of a candidate
     largest = 0.0
     for c in range(candidates.shape[0]):
         v = candidates[c]
-        while place < length and (place < 0 or walk[place] < v):
-            place += 1
-            if place == length or walk[place] > v:
-                base = _make_room(inner, length, place)
-        code = base
-        for s in range(length):
-            if order[s] < length - 1:
-                linked = marks[v] >> (order[s] + 2) & 1
-            else:
-                linked = is_neighbor or has_edge(indptr, indices, v, at_end)
-            if linked:
-                low = s if s < place else place
-                high = place if s < place else s + 1
-                code |= 1 << (high * (high - 1) // 2 + low)
+        code = inner | (np.int64(marks[v]) >> 2 & ((1 << (length - 1)) - 1)) << first_bit
+        if is_neighbor or has_edge(indptr, indices, v, at_end):
+            code |= 1 << (first_bit + length - 1)
         value = table[begin + code]
         if value != value:
             if reward == GAPS:
                 value = count_gaps(length + 1, code)
             else:
-                value = _compute_compressibility(length + 1, code, f, unit, work)
+                for t in range(length + 1):
+                    work[0][t, t] = 1  # a self-loop
+                    for s in range(t):
+                        work[0][s, t] = work[0][t, s] = code >> (t * (t - 1) // 2 + s) & 1
+                value = compute_bits(length + 1, f, unit, work)
             table[begin + code] = value
         out[c] = value
         largest = max(largest, abs(value))
@@ -194,18 +176,6 @@ def _mark_neighbors(indptr, indices, path, marked, marks):
                     for k in range(indptr[v], indptr[v + 1]):
                         marks[indices[k]] ^= 1 << (p + 2)
             marked[p] = path[p]
-
-
-@inner_kernel
-def _make_room(code, length, place):
-    """Return the code of a subgraph after a node without links is inserted at `place`."""
-    out = 0
-    for t in range(1, length):
-        for s in range(t):
-            if code >> (t * (t - 1) // 2 + s) & 1:
-                high = t + (t >= place)
-                out |= 1 << (high * (high - 1) // 2 + s + (s >= place))
-    return out
 
 
 @inner_kernel
@@ -240,17 +210,6 @@ def count_gaps(nodes, code):
                             break
                         vector ^= basis[bit]
     return float(links - nodes + components - rank)
-
-
-@inner_kernel
-def _compute_compressibility(nodes, code, f, unit, work):
-    """Return the compressibility of a subgraph, with a self-loop on every node."""
-    w = work[0]
-    for t in range(nodes):
-        w[t, t] = 1
-        for s in range(t):
-            w[s, t] = w[t, s] = code >> (t * (t - 1) // 2 + s) & 1
-    return compute_bits(nodes, f, unit, work)
 
 
 @inner_kernel
@@ -299,13 +258,9 @@ def _summarize(touched, count, seen, sums, groups, sampled, least):
     nodes = np.empty(count, np.int32)
     visits = np.empty(count, np.float32)
     errors = np.zeros(count, np.float32)
-    left = np.empty(count, np.int32)
-    total, kept, num_left = 0.0, 0, 0
+    total, kept = 0.0, 0
     for k in range(count):
         v = touched[k]
-        if seen[v] & 2:
-            left[num_left] = v
-            num_left += 1
         mean = 0.0
         for g in range(groups):
             mean += sums[g, v] / groups
@@ -323,4 +278,4 @@ def _summarize(touched, count, seen, sums, groups, sampled, least):
         seen[v] = 0
         for g in range(groups + 1):
             sums[g, v] = 0.0
-    return nodes[:kept].copy(), visits[:kept].copy(), errors[:kept].copy(), total, left[:num_left].copy()
+    return nodes[:kept].copy(), visits[:kept].copy(), errors[:kept].copy(), total

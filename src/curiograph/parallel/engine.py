@@ -26,6 +26,9 @@ EngineName = Literal["local", "ray"]
 Result = Mapping[str, Any]
 """Arrays and JSON values by name."""
 TaskFunction = Callable[[Any, Any], Result]
+Job = tuple[TaskFunction, Any]
+"""The function of a job, and the value that its tasks share."""
+Finished = Generator[tuple[int, Result | Exception]]
 
 _STARTUP_SECONDS = 4.0  # of worker processes, which import numba and load the kernels
 _MAX_DEATHS = 3  # of workers, before a job fails
@@ -111,54 +114,52 @@ class Engine:
         """
         results: dict[int, Result] = {}
         sizes = sizes or [1] * len(tasks)
-        keeps = self.run is not None and not _inside_task.get()
+        run = None if _inside_task.get() else self.run
         try:
-            journal = Journal(self.run, name, hash_key([*key, list(tasks)])) if self.run and keeps else None
-            with journal or nullcontext():
-                kept = {index: journal.read(index) for index in range(len(tasks))} if journal else {}
-                results.update({index: result for index, result in kept.items() if result is not None})
-                missing = [index for index in range(len(tasks)) if index not in results]
+            with Journal(run, name, hash_key([*key, list(tasks)])) if run else nullcontext() as journal:
+                if journal:
+                    kept = ((index, journal.read(index)) for index in range(len(tasks)))
+                    results.update((index, result) for index, result in kept if result is not None)
                 note = f" ({sum(sizes[index] for index in results):,} found in the run folder)" if results else ""
+                left = {index: task for index, task in enumerate(tasks) if index not in results}
 
                 def report() -> None:
                     done, total = sum(sizes[index] for index in results), sum(sizes)
                     progress(f"{name}: {done:,} of {total:,} {unit}{note}", done / max(1, total))
 
                 report()
-                with closing(self._run(function, shared, tasks, missing, name)) as finished:
+                with closing(self._run((function, shared), left, name)) as finished:
                     for index, result in finished:
+                        if isinstance(result, Exception):
+                            raise result
                         results[index] = result
                         if journal:
                             journal.write(index, result)
                         report()
         except KeyboardInterrupt:
             advice = "nothing is kept; use a run folder (--run FOLDER) to be able to resume"
-            if keeps:
-                advice = f"they are kept in {self.run}: rerun the command to resume"
+            if run:
+                advice = f"they are kept in {run}: rerun the command to resume"
             done = f"{len(results):,} of {len(tasks):,} tasks of {name}"
             raise JobStopped(f"stopped after {done}; {advice}") from None
         return [results[index] for index in range(len(tasks))]
 
-    def _run(
-        self, function: TaskFunction, shared: Any, tasks: Sequence[Any], missing: list[int], name: str
-    ) -> Generator[tuple[int, Result]]:
-        """Yield indices and results of the missing tasks, as they finish."""
-        if self.backend == "ray" and missing and not _inside_task.get():
-            yield from self._run_on_ray(function, shared, {index: tasks[index] for index in missing})
+    def _run(self, job: Job, left: dict[int, Any], name: str) -> Finished:
+        """Yield the index and the result or error of each task that is left, as they finish."""
+        if self.backend == "ray" and left and not _inside_task.get():
+            yield from self._run_on_ray(job, left)
             return
-        workers = 1 if _inside_task.get() else min(resolve_workers(self.workers), len(missing))
-        start, done = time.monotonic(), 0
-        while missing and (workers == 1 or self.workers is None):
-            index = missing.pop(0)
-            yield _run_task(function, shared, index, tasks[index])
-            done += 1
-            if workers > 1 and (time.monotonic() - start) / done * len(missing) > 2 * _STARTUP_SECONDS:
+        workers = 1 if _inside_task.get() else min(resolve_workers(self.workers), len(left))
+        start, here = time.monotonic(), list(left) if workers == 1 or self.workers is None else []
+        for done, index in enumerate(here, start=1):
+            yield _run_task(job, index, left.pop(index))
+            if workers > 1 and (time.monotonic() - start) / done * len(left) > 2 * _STARTUP_SECONDS:
                 break  # the rest is worth the start of worker processes
-        if missing:
-            yield from _run_in_processes(function, shared, {index: tasks[index] for index in missing}, workers, name)
+        if left:
+            yield from _run_in_processes(job, left, workers, name)
 
-    def _run_on_ray(self, function: TaskFunction, shared: Any, left: dict[int, Any]) -> Generator[tuple[int, Result]]:
-        """Yield indices and results from a cluster; Ray reruns the tasks of workers and machines that die.
+    def _run_on_ray(self, job: Job, left: dict[int, Any]) -> Finished:
+        """Run tasks on a cluster; Ray reruns the tasks of workers and machines that die.
 
         Not through `ray.util.joblib`: it returns all results at the end, so that none could be kept before.
         """
@@ -178,17 +179,14 @@ class Engine:
                     "one with `ray start --head` and give its address, or use engine='local'."
                 ) from None
         try:
-            reference = ray.put((function, shared))
-            remote = ray.remote(_run_remote_task)
+            reference, remote = ray.put(job), ray.remote(_try_task)
             limit = self.workers or 2 * int(ray.cluster_resources().get("CPU", 1))
             running: list[Any] = []
             while left or running:
                 while left and len(running) < limit:
-                    running.append(remote.remote([reference], *left.popitem()))  # Ray loads no reference in a list
+                    running.append(remote.remote(reference, *left.popitem()))
                 finished, running = ray.wait(running)
                 yield from map(ray.get, finished)
-        except ray.exceptions.RayTaskError as error:
-            raise error.cause from None
         finally:
             if not was_running:
                 ray.shutdown()
@@ -207,10 +205,8 @@ def as_engine(engine: Any) -> Engine:
     return engine if isinstance(engine, Engine) else Engine(engine)
 
 
-def _run_in_processes(
-    function: TaskFunction, shared: Any, left: dict[int, Any], workers: int, name: str
-) -> Generator[tuple[int, Result]]:
-    """Yield indices and results from worker processes; when one dies, its tasks run again."""
+def _run_in_processes(job: Job, left: dict[int, Any], workers: int, name: str) -> Finished:
+    """Run tasks in worker processes; when one dies, its tasks run again."""
     import joblib
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -223,12 +219,9 @@ def _run_in_processes(
             initializer=_initialize_worker,
             initargs=(os.getpid(),),
         )
-        calls = (joblib.delayed(_try_task)(function, shared, index, task) for index, task in list(left.items()))
         try:
-            with closing(parallel(calls)) as finished:
+            with closing(parallel(joblib.delayed(_try_task)(job, *task) for task in list(left.items()))) as finished:
                 for index, result in finished:
-                    if isinstance(result, Exception):
-                        raise result
                     del left[index]
                     yield index, result
             return
@@ -252,7 +245,8 @@ def _initialize_worker(driver: int) -> None:
     Thread(target=exit_with_driver, daemon=True).start()
 
 
-def _run_task(function: TaskFunction, shared: Any, index: int, task: Any) -> tuple[int, Result]:
+def _run_task(job: Job, index: int, task: Any) -> tuple[int, Result]:
+    function, shared = job
     token = _inside_task.set(True)
     try:
         return index, function(shared, task)
@@ -260,17 +254,10 @@ def _run_task(function: TaskFunction, shared: Any, index: int, task: Any) -> tup
         _inside_task.reset(token)
 
 
-def _try_task(function: TaskFunction, shared: Any, index: int, task: Any) -> tuple[int, Result | Exception]:
-    """Run a task and return its error as a value: joblib would drop results that finished before it."""
+def _try_task(job: Job, index: int, task: Any) -> tuple[int, Result | Exception]:
+    """Run a task in a worker and return its error as a value: joblib would drop results that finished before it."""
     try:
-        return _run_task(function, shared, index, task)
+        return _run_task(job, index, task)
     except Exception as error:
         error.add_note(f"In a worker process:\n{format_exc()}")
         return index, error
-
-
-def _run_remote_task(references: list[Any], index: int, task: Any) -> tuple[int, Result]:
-    import ray
-
-    function, shared = ray.get(references[0])
-    return _run_task(function, shared, index, task)

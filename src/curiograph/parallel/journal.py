@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 from filelock import FileLock, Timeout
+from safetensors.numpy import load
 
 from curiograph.errors import SettingError
 from curiograph.files import PathLike, hash_chunks, open_atomic
-from curiograph.tensors import pack_tensors, unpack_tensors
+from curiograph.tensors import pack_tensors
 
 _PLAIN = "plain values"
 _CHECKSUM_DIGITS = 64
@@ -61,7 +62,7 @@ class Journal(ExitStack):
         if data[:_CHECKSUM_DIGITS] != self._checksum(index, body):
             warnings.warn(f"{path}: is damaged; the task is computed again.", stacklevel=2)
             return None
-        arrays = unpack_tensors(body)
+        arrays = load(body)
         plain: dict[str, Any] = json.loads(arrays.pop(_PLAIN).tobytes())
         return plain | arrays
 

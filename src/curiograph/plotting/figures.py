@@ -12,8 +12,10 @@ from curiograph.errors import import_optional
 from curiograph.files import open_atomic
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:  # matplotlib is optional, and imported when the first figure is made
+    Axes = Figure = Any
 
 LABEL_STYLE: Any = {"parse_math": False}
 """Style of texts with names of nodes or people: a dollar sign starts no formula."""
@@ -79,7 +81,8 @@ def hide_frame(ax: Axes) -> Axes:
     return ax
 
 
-def use_integer_ticks(*axes: Any) -> None:
-    """Place the ticks of some axes at integers only, at least one."""
+def use_integer_ticks(*axes: Any, min_n_ticks: int = 1, steps: Sequence[int] | None = None) -> None:
+    """Place the ticks of some axes at integers only; arguments as those of matplotlib's `MaxNLocator`."""
+    locator = import_matplotlib("ticker").MaxNLocator
     for axis in axes:
-        axis.set_major_locator(import_matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1))
+        axis.set_major_locator(locator(integer=True, min_n_ticks=min_n_ticks, steps=steps))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import shorten_text
-from curiograph.plotting.figures import LABEL_STYLE, create_figure, hide_frame, use_integer_ticks
-from curiograph.plotting.groups import add_group_legend
+from curiograph.plotting.charts import add_legend
+from curiograph.plotting.figures import LABEL_STYLE, Axes, create_figure, hide_frame, use_integer_ticks
 from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS, get_group_style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MAX_NAMED = 25  # bars with a name
 
@@ -58,7 +55,7 @@ def plot_growths(beta1: Sequence[Any], bits: Sequence[Any], groups: Sequence[str
                 _plot_band(panel, members, get_group_style(number), f"{shorten_text(group, 30)} ({len(members)} walks)")
             panel.set(xlabel="nodes visited", ylabel=title)
             use_integer_ticks(panel.xaxis)
-            add_group_legend(hide_frame(panel))
+            add_legend(hide_frame(panel))
         first: Axes = np.atleast_1d(panels)[0]
         return first
     ax: Axes = create_figure()[1]

@@ -1,28 +1,37 @@
-"""Plot a walk on the subgraph it visited, with closed gaps filled and open gaps outlined."""
+"""Draw graphs: recommended nodes; a walk on the subgraph it visited, with its gaps, also as an animation."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import shorten_text
+from curiograph.errors import SettingError, import_optional, shorten_text
+from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
-from curiograph.plotting.figures import LABEL_STYLE, create_figure, import_matplotlib
+from curiograph.plotting.figures import LABEL_STYLE, Axes, create_figure, hide_frame, import_matplotlib
 from curiograph.plotting.graph_layout import compute_layout
-from curiograph.plotting.palette import COLORS
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from curiograph.plotting.growth import build_step_curve, label_axes, set_limits_from_zero
+from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS, get_color
+from curiograph.progress import Progress, no_progress
 
 _INSET = 0.1  # relative distance of an outline from its loop, which separates adjacent outlines
 _SHADES = (0.08, 0.72)  # gray levels of the first and the last node, from white to black
 _MAX_NUMBERED = 80  # nodes up to which the order of visit is written on them
 _MAX_LABELS = 30  # names that are written, evenly over all nodes
 _MAX_LETTERS = 20  # of a name
+_MAX_WHOLE_NODES = 150  # larger graphs are drawn only in part
+
+# Animations.
+_FRAME_DURATION, _LAST_DURATION = 700, 3000  # milliseconds
+_DPI = 100
+_NUM_COLORS = 96  # of the whole animation: few colors keep the file small
+_MAX_FRAMES = 60  # in longer walks, several nodes share a frame
 
 
 @dataclass(frozen=True)
@@ -199,3 +208,106 @@ def compute_arrowhead(start: Any, end: Any, size: float) -> Any:
     across = np.array([-along[1], along[0]])
     tip = start + 0.58 * (end - start) + along * size / 2
     return [tip, tip - size * along + 0.4 * size * across, tip - size * along - 0.4 * size * across]
+
+
+def plot_recommendations(
+    graph: Graph, history: Sequence[Hashable], recommended: Sequence[Hashable], ax: Axes | None = None
+) -> Axes:
+    """Plot visited nodes (squares), recommended nodes (circles, numbered from the best) and the edges between them.
+
+    A small graph is drawn as a whole, a large one only with these nodes.
+    """
+    lines = import_matplotlib("collections").LineCollection
+    ax = ax or create_figure(6.4, 5.6)[1]
+    named = [*history, *recommended]
+    drawn = graph if graph.num_nodes <= _MAX_WHOLE_NODES else graph.subgraph(named)
+    places, shown = compute_layout(drawn), drawn.positions(named)
+    ax.set(xlim=(-1.2, 1.2), ylim=(-1.3, 1.12))  # room for the legend below
+    ax.set_axis_off()
+    rows = np.repeat(np.arange(drawn.num_nodes), np.diff(drawn.indptr))
+    edges = [(int(a), int(b)) for a, b in zip(rows, drawn.indices, strict=True) if a < b]
+    inner = [edge for edge in edges if np.isin(edge, shown).all()]
+    ax.add_collection(lines(places[edges], color="#DDDDDD", linewidth=0.7, zorder=1))
+    ax.add_collection(lines(places[inner], color=COLORS["muted"], linewidth=1.0, zorder=2))
+    others = np.setdiff1d(np.arange(drawn.num_nodes), shown)
+    ax.scatter(places[others, 0], places[others, 1], s=14, color="#CCCCCC", zorder=3)
+    x, y = places[drawn.positions(history)].T
+    ax.scatter(x, y, s=150, color=COLORS["human"], marker="s", label="visited", zorder=4)
+    x, y = places[drawn.positions(recommended)].T
+    ax.scatter(x, y, s=150, color=COLORS["mixture"], marker="o", label="recommended, best first", zorder=4)
+    for number in range(len(recommended)):
+        ax.text(x[number], y[number], str(number + 1), ha="center", va="center_baseline", fontsize=7, color="white",
+                zorder=5)  # fmt: skip
+    ax.legend(loc="lower center", ncols=2, frameon=False, fontsize=9)
+    write_labels(ax, named, places[shown], 6.5)
+    return ax
+
+
+def save_animation(walk: DrawnWalk, path: str | Path, progress: Progress = no_progress) -> None:
+    """Write a .gif with a frame per node, at most 60, atomically: the walk above, its growth below."""
+    if Path(path).suffix.lower() != ".gif":
+        raise SettingError(f"cannot write an animation to {path}; end its name in .gif.")
+    image = import_optional("PIL.Image", "plot", "Pictures")
+    renderer = _FrameRenderer(walk)
+    steps = [round(step) for step in np.linspace(1, len(walk.nodes), min(len(walk.nodes), _MAX_FRAMES))]
+    samples = [renderer.render(step) for step in {steps[0], steps[len(steps) // 2], steps[-1]}]
+    palette = image.fromarray(np.vstack(samples)).quantize(_NUM_COLORS)
+    shades = np.reshape(palette.getpalette(), (-1, 3))
+    shades[shades.min(axis=1) > 247] = 255  # the background stays white
+    palette.putpalette(shades.ravel().tolist())
+    frames = []
+    for number, step in enumerate(steps):
+        progress(f"frame {number + 1} of {len(steps)}", number / len(steps))
+        frames.append(image.fromarray(renderer.render(step)).quantize(palette=palette, dither=image.Dither.NONE))
+    buffer = io.BytesIO()
+    durations = [_FRAME_DURATION] * (len(frames) - 1) + [_LAST_DURATION]
+    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
+    with open_atomic(path) as stream:
+        stream.write(buffer.getvalue())
+
+
+class _FrameRenderer:
+    """A figure on which a walk and its growth curves are drawn after any number of nodes."""
+
+    def __init__(self, walk: DrawnWalk) -> None:
+        self._walk = walk
+        figure, (self._upper, lower) = create_figure(6.4, 7.2, rows=2, heights=(4, 1))
+        self._canvas = import_matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
+        figure.set_dpi(_DPI)
+        figure.suptitle(walk.title, fontsize=11, **LABEL_STYLE)
+        (self._gap_line,) = lower.plot([], [], drawstyle="steps-post", color=COLORS["igt"], linewidth=2)
+        lower.set_xlim(0.5, len(walk.beta1) + 0.5)
+        set_limits_from_zero(lower, max(1.0, float(walk.beta1.max())))
+        label_axes(hide_frame(lower), "gaps")
+        self._reward_line = None
+        if walk.reward != "igt" and walk.rewards:
+            right, color = lower.twinx(), get_color(walk.reward, "text")
+            marker = MARKERS["cpt"] if len(walk.rewards) == 1 else ""
+            style = {"marker": marker, "linestyle": LINE_STYLES["cpt"], "color": color, "linewidth": 2}
+            (self._reward_line,) = right.plot([], [], **style)
+            low, high = min(0.0, *walk.rewards), max(0.0, *walk.rewards)
+            right.set_ylim(low - 0.04 * (high - low), max(high + 0.1 * (high - low), 1e-9))
+            right.set_ylabel(f"{shorten_text(walk.reward, 16)}, dashed", color=color, **LABEL_STYLE)
+            right.spines[["top", "left"]].set_visible(False)
+        self._set_caption(1)
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # the layout is the same in all frames
+        self._picture = WalkPicture(walk, self._upper)
+
+    def render(self, step: int) -> Any:
+        """Return an RGB image of the walk after `step` nodes."""
+        ax = self._upper
+        for artist in [*ax.patches, *ax.collections, *ax.texts, *ax.artists]:
+            artist.remove()
+        self._set_caption(step)
+        self._gap_line.set_data(*build_step_curve(self._walk.beta1[:step]))
+        if self._reward_line is not None:
+            self._reward_line.set_data(np.arange(1, step + 1), [np.nan, *self._walk.rewards][:step])
+        self._picture.draw(step)
+        self._canvas.draw()
+        return np.asarray(self._canvas.buffer_rgba())[:, :, :3].copy()
+
+    def _set_caption(self, step: int) -> None:
+        reward = f", {self._walk.reward} {self._walk.rewards[step - 2]:.3g}" if step > 1 and self._walk.rewards else ""
+        text = f"{step} of {len(self._walk.nodes)}: {shorten_text(self._walk.nodes[step - 1], 40)}{reward}"
+        self._upper.set_title(text, fontsize=10, color=COLORS["text"], **LABEL_STYLE)

@@ -17,10 +17,8 @@ from curiograph import kernels
 from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.agents.heuristics import GreedyAgent
 from curiograph.arrays import Float32, Float64, Int32
-from curiograph.centrality.few_steps import make_group_streams, simulate_few_steps
-from curiograph.centrality.history import check_alpha
-from curiograph.centrality.rank_transition import check_p_g
-from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
+from curiograph.centrality.history import check_alpha, check_p_g
+from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_few_steps, simulate_swarm
 from curiograph.exploration.mdp import Candidates, Fallback, check_fallback
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
@@ -183,7 +181,8 @@ class CuriousRanker(Ranker):
         start = States.start(np.asarray([node], np.int32), self.seed)
         size = -(-self.walks // _GROUPS)
         limits = SwarmLimits(size=size, alpha=self.alpha, tail=_TAIL, groups=_GROUPS, steps=self.steps)
-        visits = simulate_swarm(policy, start, np.ones(1), limits, make_group_streams(node, _GROUPS, self.seed))
+        streams = kernels.random.make_streams(start.streams[0], 0, _GROUPS)
+        visits = simulate_swarm(policy, start, np.ones(1), limits, streams)
         by_group = visits.compute_expected(np.asarray([self.alpha]))[0]
         mean = by_group.mean(axis=0)
         errors = by_group.std(axis=0, ddof=1) / np.sqrt(len(by_group)) if visits.sampled else np.zeros(len(mean))

@@ -21,10 +21,11 @@ def save_checkpoint(path: Path, state: State) -> None:
 def load_checkpoint(path: Path) -> State:
     """Read the arrays of a state; raise FileFormatError if the file is damaged or of another version."""
     with open_tensors(path, "checkpoint", "delete it to train from the start") as file:
-        state = file.read_all()
-        if file.metadata.get("version") != _VERSION:
-            raise ValueError(f"its version is {file.metadata.get('version')}, not {_VERSION}")
-        if file.metadata["sha256"] != _hash_arrays(state):
+        state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+        metadata = file.metadata()
+        if metadata.get("version") != _VERSION:
+            raise ValueError(f"its version is {metadata.get('version')}, not {_VERSION}")
+        if metadata["sha256"] != _hash_arrays(state):
             raise ValueError("its checksum does not match")
     return state
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph.centrality.rank_transition import rank_transition
+from curiograph import kernels
 from curiograph.human.choices.choice_ranks import ChoiceRanks
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 
@@ -30,7 +30,8 @@ def test_likelihood_is_the_mean_over_orders_of_ties(scores, data, p_g):
     ranks = ChoiceRanks(np.array([above]), np.array([tied]), np.array([len(scores)]))
     wanted = compute_reference(scores, chosen, p_g)
     assert 2 ** log_likelihood(ranks, p_g)[0] == pytest.approx(wanted)
-    assert rank_transition(values, p_g)[chosen] == pytest.approx(wanted)
+    chances = kernels.rank_probabilities.compute_probabilities(np.array([0, len(values)]), values, p_g)
+    assert chances[chosen] == pytest.approx(wanted)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4), st.integers(0, 30)), min_size=1, max_size=20))

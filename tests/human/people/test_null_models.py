@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph import kernels
 from curiograph.agents.agent_names import as_agent
-from curiograph.centrality.walkers import simulate_biased_walks
+from curiograph.centrality.walk_statistics import simulate_biased_walks
 from curiograph.exploration.mdp import begin
 from curiograph.human.people.growth_comparison import HUMAN, compare_growth, measure_null
 from curiograph.human.people.null_models import NULL_MODELS, share_edges

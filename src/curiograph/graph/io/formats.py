@@ -7,27 +7,27 @@ from pathlib import Path
 
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, as_path, check_file
-from curiograph.graph.graph import Graph, as_flag, as_graph
+from curiograph.graph.edge_arrays import as_flag
+from curiograph.graph.graph import Graph, as_graph
+from curiograph.graph.io import library_formats
 from curiograph.graph.io.edge_list import DELIMITERS, read_edge_list, write_edge_list
 from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
-from curiograph.graph.io.matlab import read_matlab
-from curiograph.graph.io.networkx_formats import read_gexf, read_gml, read_graphml, write_gml, write_graphml
 from curiograph.graph.io.node_link import read_node_link, write_node_link
 
 _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     **dict.fromkeys(DELIMITERS, read_edge_list),
-    ".graphml": read_graphml,
-    ".gml": read_gml,
-    ".gexf": read_gexf,
-    ".mat": read_matlab,
+    ".graphml": library_formats.read_graphml,
+    ".gml": library_formats.read_gml,
+    ".gexf": library_formats.read_gexf,
+    ".mat": library_formats.read_matlab,
     ".json": read_node_link,
     ".safetensors": read_graph_file,
 }
 _WRITERS: dict[str, Callable[[Graph, PathLike], None]] = {
     ".safetensors": write_graph_file,
     ".json": write_node_link,
-    ".graphml": write_graphml,
-    ".gml": write_gml,
+    ".graphml": library_formats.write_graphml,
+    ".gml": library_formats.write_gml,
     **dict.fromkeys(DELIMITERS, write_edge_list),
 }
 EXTENSIONS = tuple(_READERS)

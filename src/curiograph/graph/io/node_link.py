@@ -8,7 +8,7 @@ from typing import Any
 
 from curiograph.errors import FileFormatError, GraphError, quote_value, shorten_text
 from curiograph.files import PathLike, open_atomic, read_text, wrap_parse_errors
-from curiograph.graph.edges import check_labels
+from curiograph.graph.edge_arrays import check_labels, index_pairs
 from curiograph.graph.graph import Graph
 
 
@@ -49,7 +49,7 @@ def from_node_link(document: Any, where: str, directed: bool | None = None) -> G
             ends = [(positions[as_label(link["source"])], positions[as_label(link["target"])]) for link in links]
         except KeyError as error:  # a key, or a node
             raise GraphError(f"{error} is missing") from None
-        return Graph.from_pairs(ends, [link.get("weight") for link in links], labels, directed=stated)
+        return Graph.from_arrays(*index_pairs(ends, [link.get("weight") for link in links], labels), directed=stated)
 
 
 def write_node_link(graph: Graph, path: PathLike) -> None:

@@ -15,7 +15,7 @@ import scipy.sparse
 from curiograph import kernels
 from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float32, Int32, Int64
-from curiograph.centrality.rank_transition import check_p_g
+from curiograph.centrality.history import check_p_g
 from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.batch import GraphBatch
