@@ -27,7 +27,8 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
     """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
 
     Walk i is `nodes[offsets[i]:offsets[i + 1]]`, with its values at the same indices of `out`. With `last_only`, only
-    walks that end there have a value, after their last step. `fast` is None to try all pairs of clusters at every merge, otherwise those of `cluster_merging`.
+    walks that end there have a value, after their last step. `fast` is None to try all pairs of clusters at every
+    merge, otherwise those of `cluster_merging`.
     """
     work = allocate_workspace(most)
     inner = np.empty((most, most), np.int8)
