@@ -170,8 +170,8 @@ def test_fits_respect_signs_and_contain_each_other(scored):
     _, samples, scores = scored
     offsets = samples[0].candidates.offsets
     fits = universes.fit_methods(offsets, scores[0], SMALL.steps)
-    assert all(np.all(fit.weights >= 0) for (_, sign), fit in fits.items() if sign == "non-negative")
-    assert any(np.any(fit.weights < 0) for (_, sign), fit in fits.items() if sign == "either")
+    assert all(np.all(weights >= 0) for (_, sign), (_, weights) in fits.items() if sign == "non-negative")
+    assert any(np.any(weights < 0) for (_, sign), (_, weights) in fits.items() if sign == "either")
     rows = universes.combine_steps(scores[0], SMALL.steps)
     reached = {key: mixture_kernels.rank_choices(offsets, rows, *fit).mean() for key, fit in fits.items()}
     rounding = 1e-3  # fits are of standardized rows, which rounds some ties apart
