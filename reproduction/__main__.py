@@ -24,7 +24,7 @@ EXPERIMENTS = {
     "walltime": "time per decision against the number of visited nodes",
     "pareto": "return against time per decision: learned agents and plain beam search",
     "real": "shares of the attainable return on real networks",
-    "table2": "Table 2 and Figure 4B: human choices, compared with the paper and with baselines",
+    "table2": "Table 2: human choices, compared with the paper and with baselines",
     "diffusion": "Figure 4C: distance of walkers from their start",
     "examples": "choices of people, and what PageRank and curious PageRank rank first",
     "multiverse": "Table 2 under all combinations of what the paper leaves open",
@@ -68,11 +68,19 @@ def run_experiment(name: str, arguments: Sequence[str]) -> int:
     parser.add_argument("--quiet", action="store_true", help="show no progress")
     parser.add_argument("--from", dest="folder", type=Path, help="folder of the datasets (default: CURIOGRAPH_DATA)")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything that is random (default: 0)")
-    own = [each for each in inspect.signature(experiment.compute).parameters.values() if each.name != "setup"]
-    for parameter in own:
-        _add_option(parser, f"--{parameter.name.replace('_', '-')}", parameter.default)
+    own = {each.name: each.default for each in inspect.signature(experiment.compute).parameters.values()}
+    del own["setup"]
+    for parameter, default in own.items():
+        kind: dict[str, Any] = {"default": default, "help": f"default: {default}"}
+        if isinstance(default, bool):
+            kind = {"action": "store_true"}
+        elif isinstance(default, tuple):
+            kind["nargs"] = "+"
+        else:
+            kind["type"] = lambda text: int(text) if text.isdecimal() else text
+        parser.add_argument(f"--{parameter.replace('_', '-')}", **kind)
     given = parser.parse_args(arguments)
-    options = {parameter.name: getattr(given, parameter.name) for parameter in own}
+    options = {parameter: getattr(given, parameter) for parameter in own}
     out: Path = given.out
     out.mkdir(parents=True, exist_ok=True)
     engine = Engine(workers=given.workers, run=given.run)
@@ -87,20 +95,6 @@ def run_experiment(name: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-def _add_option(parser: argparse.ArgumentParser, option: str, default: Any) -> None:
-    """Add the option of a parameter of `compute`."""
-    if isinstance(default, bool):
-        parser.add_argument(option, action="store_true")
-    elif isinstance(default, tuple):
-        parser.add_argument(option, nargs="+", default=default, help=f"default: {' '.join(default)}")
-    else:
-        parser.add_argument(option, type=_parse_value, default=default, help=f"default: {default}")
-
-
-def _parse_value(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
-
-
 def show_stored(arguments: Sequence[str]) -> int:
     """Write the pages and figures of stored documents again."""
     parser = argparse.ArgumentParser(prog="python -m reproduction show", description=show_stored.__doc__)
@@ -112,15 +106,10 @@ def show_stored(arguments: Sequence[str]) -> int:
         parser.error(f"there is no experiment {unknown[0]!r}")
     for name in options.names or EXPERIMENTS:
         if options.names or (options.out / f"{name}.json").exists():
-            write_report(read_report(name, options.out), name, options.out)
+            document = json.loads((options.out / f"{name}.json").read_text())
+            write_report(import_module(f"reproduction.{name}").report(document), name, options.out)
             print(f"wrote the page of {name} to {options.out}", file=sys.stderr)
     return 0
-
-
-def read_report(name: str, folder: Path) -> Report:
-    """Return the report of a stored document."""
-    report: Report = import_module(f"reproduction.{name}").report(json.loads((folder / f"{name}.json").read_text()))
-    return report
 
 
 if __name__ == "__main__":

@@ -51,12 +51,6 @@ def read_seed_returns(name: str, family: str) -> list[float]:
     return [seeds[seed][family]["mean"] for seed in sorted(seeds) if family in seeds[seed]]
 
 
-def select_columns(columns: Iterable[str], results: Iterable[Any]) -> list[str]:
-    """Return the columns that occur in any of the stored results."""
-    found = {name for result in results for name in result}
-    return [column for column in columns if column in found]
-
-
 def find_published(folder: Path | None) -> dict[str, list[Graph]]:
     """Return the published test graphs by family, if the folder of datasets has `paper-environments`."""
     root = Path(folder or os.environ.get("CURIOGRAPH_DATA", ""), "paper-environments")

@@ -13,20 +13,18 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from curiograph.arrays import Float32, Float64, Int64
+from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import INTERVAL_PERCENTILES, adjust_holm, estimate_means, resample_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.growth.compute import compute_growth
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.data.datasets import Dataset
-from curiograph.human.prediction.curious_walkers import score_visits, simulate_walkers
-from curiograph.human.prediction.methods import MEMORY, PAGERANK, REWARDS, Components, score_pagerank
-from curiograph.human.prediction.outcomes import Outcome
-from curiograph.human.prediction.predict import FULL, QUICK, Effort, fit_splits
-from curiograph.human.prediction.study import Study, get_recipe, make_study
+from curiograph.human.prediction.methods import MEMORY, PAGERANK
+from curiograph.human.prediction.predict import FULL, QUICK, Effort, fit_splits, score_components
+from curiograph.human.prediction.study import Study, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.plotting import COLORS, create_figure, get_color
-from reproduction.people import DATASETS, GAMES, TITLES, load_datasets, load_games
+from reproduction.people import CORE_RECIPES, DATASETS, GAMES, TITLES, load_datasets, load_games
 from reproduction.report import Report, Setup, interval, is_known
 
 CONDITIONS = {
@@ -55,16 +53,12 @@ Mask = NDArray[np.bool_]
 
 
 class Groups(NamedTuple):
-    """Two groups of choices, and the gain of curiosity in each choice."""
+    """Two groups of choices: users, gains of curiosity by method (NaN if not tested), and who is in each group."""
 
     users: Int64
-    """Number of the user of each choice."""
     gains: Mapping[str, Float64]
-    """Gain of each choice by method; NaN if it was not tested."""
     first: Mask
-    """Whether each choice is in the first group."""
     second: Mask
-    """Whether each choice is in the second group."""
 
 
 def compute(setup: Setup, only: tuple[str, ...] = DATASETS, quick: bool = False) -> dict[str, Any]:
@@ -91,10 +85,12 @@ def compare_datasets(setup: Setup, datasets: list[Dataset], settings: dict[str, 
             users = np.unique(everyone.users[tested], return_inverse=True)[1]
             sums = sum_by_user(everyone.gains[base][tested, None], users)
             overall[dataset.name][base] = asdict(estimate_means(sums, np.bincount(users), settings["seed"])[0])
-        for condition, group in groups.items():
-            for base in BASES:
-                found = contrast_groups(group, base, settings["seed"])
-                contrasts.append({"dataset": dataset.name, "condition": condition, "base": base, **found})
+        contrasts += [
+            {"dataset": dataset.name, "condition": condition, "base": base}
+            | contrast_groups(group, base, settings["seed"])
+            for condition, group in groups.items()
+            for base in BASES
+        ]
     corrected = adjust_holm(np.array([each["p"] for each in contrasts]))
     for each, p in zip(contrasts, corrected, strict=True):
         each["corrected_p"] = float(p)
@@ -132,36 +128,38 @@ def contrast_groups(groups: Groups, base: str, seed: int = 0) -> dict[str, Any]:
 
 def label_games(wikispeedia: Dataset, folder: Path | None) -> Dataset:
     """Return Wikispeedia with sessions named by the kind of the game and the number of earlier games of the player."""
-    walks: list[list[Any]] = []
-    users: list[Any] = []
-    sessions: list[str] = []
-    for kind in GAMES:
-        part = load_games(kind, folder)[0]
-        walks += part
-        users += [part.user(number) for number in range(len(part))]
-        sessions += [f"{kind} {int(str(part.session(number))) - 1}" for number in range(len(part))]
-    return replace(wikispeedia, walks=Trajectories.from_walks(walks, users, wikispeedia.graph, sessions=sessions))
+    parts = {kind: load_games(kind, folder)[0] for kind in GAMES}
+    numbered = [(kind, part, number) for kind, part in parts.items() for number in range(len(part))]
+    users = [part.user(number) for _, part, number in numbered]
+    sessions = [f"{kind} {int(str(part.session(number))) - 1}" for kind, part, number in numbered]
+    lists = [walk for part in parts.values() for walk in part]
+    return replace(wikispeedia, walks=Trajectories.from_walks(lists, users, wikispeedia.graph, sessions=sessions))
 
 
 def rank_groups(setup: Setup, dataset: Dataset, settings: Mapping[str, Any]) -> dict[str, Groups]:
     """Rank the choices of a dataset by all methods, and return the groups of every condition that it has."""
     effort: Effort = settings["effort"]
-    study = make_study(dataset, get_recipe(dataset.name, "highest"), seed=settings["seed"], burn_in=SHORT)
+
+    def is_large(choices: ChoiceSet) -> bool:
+        return len(choices) >= _MIN_CHOICES and len(np.unique(choices.windows.users)) >= _MIN_USERS
+
+    study = make_study(dataset, replace(CORE_RECIPES[dataset.name], burn_in=SHORT), settings["seed"])
     short = find_linked_choices(study, SHORT, effort.windows)
-    if not _is_large(short):
+    if not is_large(short):
         raise WalkError(
             f"{dataset.name}: there are {len(short)} choices along links by {len(np.unique(short.windows.users))} "
             f"users; give walks with {_MIN_CHOICES} choices of {_MIN_USERS} users or more."
         )
     sets = {"short": short}
     long = find_linked_choices(study, LONG, settings["long_windows"])
-    if _is_large(long):
+    if is_large(long):
         last = replace(long.windows, histories=long.windows.histories[:, -SHORT:])
         sets |= {"long": long, "shortened": replace(long, windows=last)}  # the same candidates
-    gains = {
-        name: {base: outcome.by_choice("igt+cpt") - outcome.by_choice(base) for base in BASES}
-        for name, outcome in _predict_choices(setup, study, sets, effort).items()
-    }
+    gains = {}
+    for name, scored in score_components(study, sets, {}, effort, setup.engine, setup.progress).items():
+        without_counts = replace(scored, baselines={})  # which are not compared
+        outcome = fit_splits(study, without_counts, effort, name, [], setup.engine, setup.progress)
+        gains[name] = {base: outcome.by_choice("igt+cpt") - outcome.by_choice(base) for base in BASES}
     groups = {
         condition: Groups(short.windows.users, gains["short"], first, second)
         for condition, (first, second) in find_groups(study, short).items()
@@ -171,10 +169,6 @@ def rank_groups(setup: Setup, dataset: Dataset, settings: Mapping[str, Any]) -> 
     both = {base: np.concatenate([gains.get(name, unknown)[base] for name in ("long", "shortened")]) for base in BASES}
     groups["history"] = Groups(np.tile(long.windows.users, 2), both, is_long, ~is_long)
     return {condition: groups[condition] for condition in CONDITIONS if condition in groups}
-
-
-def _is_large(choices: ChoiceSet) -> bool:
-    return len(choices) >= _MIN_CHOICES and len(np.unique(choices.windows.users)) >= _MIN_USERS
 
 
 def find_linked_choices(study: Study, burn_in: int, most: int) -> ChoiceSet:
@@ -193,10 +187,8 @@ def find_groups(study: Study, choices: ChoiceSet) -> dict[str, tuple[Mask, Mask]
     groups = {"position": (~is_late, is_late)}
     if study.name == "wikispeedia":
         labels = [str(walks.session(number)).split() for number in walk_of]
-        unfinished, earlier = (
-            np.array([kind == "unfinished" for kind, _ in labels]),
-            np.array([int(n) for _, n in labels]),
-        )
+        unfinished = np.array([kind == "unfinished" for kind, _ in labels])
+        earlier = np.array([int(count) for _, count in labels])
         groups["goal"] = (unfinished, ~unfinished)
         groups["experience"] = (unfinished & (earlier >= _EXPERIENCED), unfinished & (earlier == 0))
     recent = [
@@ -214,32 +206,6 @@ def find_groups(study: Study, choices: ChoiceSet) -> dict[str, tuple[Mask, Mask]
     return groups
 
 
-def _predict_choices(setup: Setup, study: Study, sets: Mapping[str, ChoiceSet], effort: Effort) -> dict[str, Outcome]:
-    """Fit PageRank, greedy curious walkers and walkers without curiosity to each choice set, and rank the choices."""
-    engine, progress = setup.engine, setup.progress
-    walking: dict[str, Any] = {"p_g": effort.p_g, "steps": effort.steps, "count": effort.walkers, "seed": study.seed}
-    walkers = {**{f"greedy {reward}": ("greedy", reward) for reward in REWARDS}, MEMORY: ("random", "igt")}
-    starts = np.unique(np.concatenate([choices.windows.histories.ravel() for choices in sets.values()]))
-    scores: dict[str, dict[str, Float32]] = {name: {} for name in sets}
-    for component, (agent, reward) in walkers.items():
-        visits = simulate_walkers(study.graph, agent, reward, starts, **walking, engine=engine, progress=progress)
-        for name, choices in sets.items():
-            scores[name][component] = score_visits(visits, choices.windows.histories, choices.candidates)
-    pagerank = score_pagerank(sets, engine, progress)
-    return {
-        name: fit_splits(
-            study=study,
-            components=Components(choices, pagerank[name], scores[name], baselines={}),
-            effort=effort,
-            among=name,
-            key=[],
-            engine=engine,
-            progress=progress,
-        )
-        for name, choices in sets.items()
-    }
-
-
 def report(document: dict[str, Any]) -> Report:
     """Show the gain over all choices, and its difference between groups."""
     settings, contrasts = document["settings"], document["contrasts"]
@@ -248,30 +214,20 @@ def report(document: dict[str, Any]) -> Report:
         [TITLES[name], f"{document['choices'][name]:,}", *(interval(gains[base]) for base in BASES)]
         for name, gains in document["overall"].items()
     ]
+    tested = [each for each in contrasts if is_known(each["p"])]
+    clear = sum(each["corrected_p"] < _LEVEL for each in tested)
     rows = []
     for each in contrasts:
         found = ["too small", "-", "-"]
-        if is_known(each["p"]):
+        if each in tested:
             found = [interval(each["difference"]), f"{each['p']:.2g}", f"{each['corrected_p']:.2g}"]
         sizes = " / ".join(f"{count:,}" for count in each["choices"])
         gains = " / ".join("-" if gain is None else f"{gain:+.4f}" for gain in each["gains"])
         names = [TITLES[each["dataset"]], each["condition"], CONDITIONS[each["condition"]], each["base"]]
         rows.append([*names, sizes, gains, *found])
-    tested = [each for each in contrasts if is_known(each["p"])]
-    clear = [each for each in tested if each["corrected_p"] < _LEVEL]
-    named = "; ".join(
-        f"{TITLES[each['dataset']]}, {CONDITIONS[each['condition']]}: {each['difference']['value']:+.4f} over "
-        f"{each['base']}"
-        for each in clear
-    )
-    remarks = [
-        f"{len(clear)} of {len(tested)} differences are clear of zero after correction{': ' * bool(named)}{named}."
-    ]
-    small = dict.fromkeys(f"{TITLES[each['dataset']]} {each['condition']}" for each in contrasts if each not in tested)
+    remarks = [f"{clear} of {len(tested)} differences are clear of zero after correction."]
     if effort != asdict(EFFORT):
         remarks.append("Preliminary: computed with less effort than stated before the run (see the settings).")
-    if small:
-        remarks.append(f"Too small to compare: {', '.join(small)}.")
     columns = ["dataset", "condition", "groups", "gain over", "choices", "gains", "difference", "p", "corrected p"]
     return Report(
         tables={

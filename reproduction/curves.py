@@ -18,15 +18,12 @@ from reproduction.comparison import (
     describe_returns,
     find_agent,
     run_all_walks,
-    select_columns,
 )
-from reproduction.plots import plot_lines
-from reproduction.report import Setup, add_legend, number, plus_minus
+from reproduction.report import Setup, add_legend, number, plot_lines, plus_minus
 from reproduction.timing import compute_mean_and_error, compute_ratio_of_means
 
 COLUMNS = ("random", "greedy", "gnn", "planner", "beam")
 """All columns, in the order of the tables."""
-_MAX_LISTED = 8  # points that a sentence lists
 
 Point = dict[str, Any]
 """Results for one `reward` and `family` at one place of the axis, `at`."""
@@ -68,16 +65,15 @@ def compute_ratio(point: Point, column: str, to: str) -> tuple[float, float]:
 
 def tabulate_points(points: Sequence[Point], axis: str) -> pd.DataFrame:
     """Return mean returns with their ratios to greedy's: points x agents."""
-    columns = select_columns(COLUMNS, [point["results"] for point in points])
     rows = []
     for point in points:
         row = [point["reward"], point["family"].upper(), str(point["at"])]
-        for column in columns:
+        for column in COLUMNS:
             result = point["results"][column]
             ratio = "" if column == "greedy" else f" ({number(compute_ratio(point, column, 'greedy')[0])})"
             row.append(plus_minus(result["mean"], result["sem_by_graph"]) + ratio)
         rows.append(row)
-    return pd.DataFrame(rows, columns=["reward", "family", axis, *columns])
+    return pd.DataFrame(rows, columns=["reward", "family", axis, *COLUMNS])
 
 
 def describe_walks(points: Sequence[Point]) -> str:
@@ -90,40 +86,30 @@ def describe_walks(points: Sequence[Point]) -> str:
 
 
 def compare_with_greedy(points: Sequence[Point], subject: str) -> list[str]:
-    """For each trained agent, describe how often it reaches greedy's return and where it falls short most."""
+    """For each trained agent, describe how often it reaches greedy's return."""
     sentences = []
     for column in ("gnn", "planner"):
         leads = []
         for point in points:
             ours, greedy = (np.array(point["results"][name]["by_graph"]) for name in (column, "greedy"))
-            leads.append((point, *compute_mean_and_error(ours - greedy)))
-        below = sorted(
-            (lead for lead in leads if lead[1] < 0), key=lambda lead: compute_ratio(lead[0], column, "greedy")
+            leads.append(compute_mean_and_error(ours - greedy))
+        reached, clear = sum(mean >= 0 for mean, _ in leads), sum(mean < -2 * error for mean, error in leads)
+        sentences.append(
+            f"{subject}: {column} earns at least as much as greedy in {reached} of {len(leads)} cells, and less by "
+            f"more than two standard errors in {clear}."
         )
-        text = (
-            f"{subject}: {column} earns at least as much as greedy in {len(leads) - len(below)} of {len(leads)} cells"
-        )
-        if below:
-            clear = sum(mean < -2 * error for _, mean, error in below)
-            worst = "; ".join(
-                f"{point['reward']} {point['family'].upper()} at {point['at']}, {mean:+.2f} ± {number(error)}"
-                for point, mean, error in below[:_MAX_LISTED]
-            )
-            text += f", less in the others, by more than two standard errors in {clear} of them (worst: {worst})"
-        sentences.append(f"{text}.")
     return sentences
 
 
 def plot_points(points: Sequence[Point], axis: str, *, relative: bool) -> Any:
     """Plot returns, or returns relative to beam's, with error bands; one panel for each reward and family."""
     figure, panels = create_figure(9.0, 11.0, columns=len(REWARDS), rows=len(FAMILIES))
-    columns = select_columns(COLUMNS, [point["results"] for point in points])
     label = "return / beam's" if relative else "mean return"
     for column_panels, reward in zip(panels.T, REWARDS, strict=True):
         for panel, (family, model) in zip(column_panels, FAMILIES.items(), strict=True):
             chosen = [point for point in points if (point["reward"], point["family"]) == (reward, family)]
             series = {}
-            for column in columns:
+            for column in COLUMNS:
                 results = [point["results"][column] for point in chosen]
                 values = [(result["mean"], result["sem_by_graph"]) for result in results]
                 if relative:
@@ -135,5 +121,5 @@ def plot_points(points: Sequence[Point], axis: str, *, relative: bool) -> Any:
             panel.set_ylabel(f"{TITLES[reward]}\n{label}", fontsize=9)
     for panel in panels[-1]:
         panel.set_xlabel(axis)
-    add_legend(figure, len(columns))
+    add_legend(figure, len(COLUMNS))
     return figure

@@ -9,8 +9,7 @@ import pandas as pd
 
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.prediction.methods import PAGERANK, Mixture
-from curiograph.human.prediction.predict import fit_splits, score_components
-from curiograph.plotting import MARKERS, create_figure, get_color
+from curiograph.human.prediction.predict import draw_choices, fit_splits, score_components
 from reproduction.people import DATASETS, TITLES, list_predictions, train_walkers
 from reproduction.report import Report, Setup
 
@@ -27,7 +26,7 @@ def compute(setup: Setup, only: tuple[str, ...] = DATASETS, count: int = 4, quic
 
 def _draw_examples(dataset: Dataset, settings: dict[str, Any], count: int) -> list[dict[str, Any]]:
     (study, agents), effort, engine = train_walkers(dataset, **settings), settings["effort"], settings["engine"]
-    scored = score_components(study, agents, effort, engine, settings["progress"])["last"]
+    scored = score_components(study, draw_choices(study, effort), agents, effort, engine, settings["progress"])["last"]
     outcome = fit_splits(study, scored, effort, "last", [agents], engine, settings["progress"])
     windows, candidates = scored.choices.windows, scored.choices.candidates
     tested = np.flatnonzero(study.split(0, windows.users) & (candidates.counts > _NUM_OFFERS))
@@ -69,20 +68,8 @@ def report(document: dict[str, Any]) -> Report:
             row += ["; ".join(offers), f"{example['percentiles'][name]:.2f}"]
         rows.setdefault(TITLES[example["dataset"]], []).append(row)
     columns = ["visited", "went to", "candidates", "PageRank offers", "percentile", "igt+cpt offers", "its percentile"]
-    figure, ax = create_figure(6.4, 0.45 * len(examples) + 1.2)
-    for method, marker in zip(METHODS, (MARKERS["pagerank"], MARKERS["mixture"]), strict=True):
-        ranks = [example["percentiles"][method] for example in examples]
-        ax.scatter(ranks, range(len(examples)), marker=marker, color=get_color(method), label=method, zorder=2)
-    for place, example in enumerate(examples):
-        ax.plot([example["percentiles"][method] for method in METHODS], [place, place], color="#AAAAAA", zorder=1)
-    names = [f"{TITLES[example['dataset']]}: {example['choice'][:40]}" for example in examples]
-    ax.set_yticks(range(len(examples)), names, fontsize=7)
-    ax.invert_yaxis()
-    ax.set_xlabel("percentile rank of the true choice")
-    ax.legend(frameon=False, fontsize=8)
     return Report(
         tables={title: pd.DataFrame(own, columns=columns) for title, own in rows.items()},
-        figure=figure,
         text="Choices drawn at random among those of test users. Bold: the node that the person chose. Percentile: "
         "rank of the choice among the candidates, 1 is best.",
     )

@@ -35,9 +35,6 @@ TOGETHER = "all theories"
 BURN_IN = 3
 """Number of distinct nodes visited before the first choice."""
 
-Motives = tuple[str, ...]
-"""Names of the motives of a model."""
-
 
 def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str, Any]:
     """Compare nested models of the choices in all games, or in some drawn at random."""
@@ -60,15 +57,15 @@ def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str,
         centered, scale = center_features(scored[place, None].features, choices.candidates)
         features[:, place] = centered / max(scale, np.finfo(float).tiny)
     data = ChoiceLogit.from_choices(features, choices.candidates.offsets, choices.chosen, user_of)
-    additions = [
-        (title, TOGETHER if added == THEORIES else added[0], (*given, *added))
+    additions = {
+        (title, TOGETHER if added == THEORIES else added[0]): (*given, *added)
         for title, given in GIVEN.items()
         for added in (*((theory,) for theory in THEORIES), THEORIES)
-    ]
-    models = list(dict.fromkeys([*GIVEN.values(), *(model for _, _, model in additions)]))
+    }
+    models = list(dict.fromkeys([*GIVEN.values(), *additions.values()]))
     bits = dict(zip(models, _test_models(data, models, names, fold_of_user, testing).T, strict=True))
     columns = [bits[given] for given in GIVEN.values()]
-    columns += [bits[model] - bits[GIVEN[title]] for title, _, model in additions]
+    columns += [bits[model] - bits[GIVEN[title]] for (title, _), model in additions.items()]
     estimates = [asdict(each) for each in estimate_means(np.column_stack(columns), np.bincount(user_of), setup.seed)]
     sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
     return {
@@ -80,28 +77,28 @@ def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str,
         "weights": dict(zip(names, data.fit_common().tolist(), strict=True)),
         "additions": [
             {"given": title, "added": added, "bits": estimate}
-            for (title, added, _), estimate in zip(additions, estimates[len(GIVEN) :], strict=True)
+            for (title, added), estimate in zip(additions, estimates[len(GIVEN) :], strict=True)
         ],
     }
 
 
 def _test_models(
-    data: ChoiceLogit, models: Sequence[Motives], names: Sequence[str], fold_of_user: Int64, progress: Progress
+    data: ChoiceLogit, models: Sequence[tuple[str, ...]], names: Sequence[str], fold_of_user: Int64, progress: Progress
 ) -> Float64:
     """Return the bits above the uniform choice of each user, summed over choices, by model (users x models)."""
     sums = np.empty((len(fold_of_user), len(models)))
-    folds = int(fold_of_user.max()) + 1
-    for fold in range(folds):
+    for fold in range(int(fold_of_user.max()) + 1):
         test_users = np.flatnonzero(fold_of_user == fold)
         train, test = data.select_people(np.flatnonzero(fold_of_user != fold)), data.select_people(test_users)
         user_of = np.repeat(np.arange(len(test_users)), np.diff(test.bounds))
-        uniform = np.log(np.diff(test.offsets))
         for number, model in enumerate(models):
-            progress("models of choices", (fold + number / len(models)) / folds)
+            progress("models of choices", (fold + number / len(models)) / (fold_of_user.max() + 1))
             columns = [names.index(name) for name in model]
             weights = train.with_features(train.features[:, columns]).fit_common()
             every = np.tile(weights, (len(test_users), 1))
-            gains = test.with_features(test.features[:, columns]).evaluate_choices(every) + uniform
+            gains = test.with_features(test.features[:, columns]).evaluate_choices(every) + np.log(
+                np.diff(test.offsets)
+            )
             sums[test_users, number] = sum_by_user(gains[:, None], user_of)[:, 0] / np.log(2)
     return sums
 
@@ -126,8 +123,6 @@ def report(document: dict[str, Any]) -> Report:
     ax.legend(frameon=False, fontsize=8)
     plain, meaning, _ = GIVEN
     before, after = bits[plain, TOGETHER], bits[meaning, TOGETHER]
-    negative = [name for name in THEORIES if document["weights"].get(name, 0.0) < 0]
-    opposed = [f"Negative weights: {', '.join(negative)}; people avoid what these seek."] if negative else []
     weights = [[name, f"{weight:+.3f}"] for name, weight in document["weights"].items()]
     title = f"Bits per choice of held-out users: {document['choices']:,} choices by {document['users']:,} users"
     return Report(
@@ -145,7 +140,6 @@ def report(document: dict[str, Any]) -> Report:
             f"All theories together add {interval(before)} bits per choice to degree and PageRank, and "
             f"{interval(after)} given the similarity of articles as well; this interval "
             f"{'excludes' if after['low'] > 0 else 'includes'} zero.",
-            *opposed,
             f"{document['similar_links']:.0%} of the links join articles with a common word in titles and categories.",
         ],
     )

@@ -54,42 +54,32 @@ def average_rows(table, weights, histories, offsets, nodes):
 
 
 @njit(cache=True)
-def average_ranks(offsets, rows, options, weights):
-    """Return the mean percentile rank over choices, options x weights, of sums of three rows of scores.
-
-    `options` holds the numbers of three rows in each line, `weights` a weight for each of them.
-    """
-    means = np.zeros((options.shape[0], weights.shape[0]), np.float64)
-    count = offsets.shape[0] - 1
-    for o in range(options.shape[0]):
-        for i in range(count):
-            a = rows[options[o, 0], offsets[i] : offsets[i + 1]]
-            b = rows[options[o, 1], offsets[i] : offsets[i + 1]]
-            c = rows[options[o, 2], offsets[i] : offsets[i + 1]]
-            for w in range(weights.shape[0]):
-                means[o, w] += _rank_first(a, b, c, weights[w, 0], weights[w, 1], weights[w, 2])
-    return means / count
-
-
-@njit(cache=True)
 def rank_choices(offsets, rows, option, weights):
-    """Return the percentile rank of every choice under one sum of three rows of scores."""
+    """Return the percentile rank of every choice, whose chosen candidate is the first, under a sum of three rows.
+
+    It is the share of the other candidates that score less; a tie counts one half.
+    """
     ranks = np.empty(offsets.shape[0] - 1, np.float64)
+    u, v, w = weights[0], weights[1], weights[2]
     for i in range(ranks.shape[0]):
         a = rows[option[0], offsets[i] : offsets[i + 1]]
         b = rows[option[1], offsets[i] : offsets[i + 1]]
         c = rows[option[2], offsets[i] : offsets[i + 1]]
-        ranks[i] = _rank_first(a, b, c, weights[0], weights[1], weights[2])
+        first = u * a[0] + v * b[0] + w * c[0]
+        twice = -1  # the first is tied with itself
+        for k in range(a.shape[0]):  # fixed to three terms, without branches: the compiler vectorizes this loop
+            score = u * a[k] + v * b[k] + w * c[k]
+            twice += score < first
+            twice += score <= first
+        ranks[i] = twice / (2.0 * (a.shape[0] - 1))
     return ranks
 
 
 @njit(cache=True)
-def _rank_first(a, b, c, u, v, w):
-    """Return the share of candidates that score less than the first under u a + v b + w c; a tie counts one half."""
-    first = u * a[0] + v * b[0] + w * c[0]
-    twice = -1  # the first is tied with itself
-    for k in range(a.shape[0]):  # fixed to three terms, without branches: the compiler vectorizes this loop
-        score = u * a[k] + v * b[k] + w * c[k]
-        twice += score < first
-        twice += score <= first
-    return twice / (2.0 * (a.shape[0] - 1))
+def average_ranks(offsets, rows, options, weights):
+    """Return the mean percentile rank over choices, options x weights."""
+    means = np.empty((options.shape[0], weights.shape[0]), np.float64)
+    for o in range(options.shape[0]):
+        for w in range(weights.shape[0]):
+            means[o, w] = rank_choices(offsets, rows, options[o], weights[w]).mean()
+    return means

@@ -11,7 +11,7 @@ from curiograph.graph.graph import Graph
 from curiograph.human.data.cooccurrence import Keep
 from curiograph.human.data.datasets import Dataset, find_dataset, load_dataset
 from curiograph.human.prediction.predict import FULL, QUICK, Effort, find_agents
-from curiograph.human.prediction.study import Recipe, Study, get_recipe, make_study
+from curiograph.human.prediction.study import Recipe, Study, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine
 from curiograph.progress import Progress, split_progress
@@ -22,6 +22,12 @@ DATASETS = ("movielens", "books", "wikispeedia")
 """Datasets of the paper."""
 TITLES = {"movielens": "MovieLens", "books": "Amazon Books", "wikispeedia": "Wikispeedia"}
 """Titles of the datasets."""
+CORE_RECIPES = {
+    "wikispeedia": Recipe(burn_in=6, keep="highest"),
+    "movielens": Recipe(burn_in=6, item_users=10, user_items=20, keep="highest", mean_degree=16),
+    "books": Recipe(item_users=25, user_items=10, keep="highest", mean_degree=16),
+}
+"""Recipes with graphs of a dense core of items and users, as in the paper."""
 GAMES = {"finished": "paths_finished.tsv", "unfinished": "paths_unfinished.tsv"}
 """Files of the games of Wikispeedia; only unfinished ones have players."""
 
@@ -49,7 +55,7 @@ def list_predictions(
         yield (
             dataset,
             {
-                "recipe": get_recipe(dataset.name, keep),
+                "recipe": CORE_RECIPES[dataset.name] if keep == "highest" else None,
                 "effort": QUICK if quick else FULL,
                 "seed": setup.seed,
                 "engine": replace(engine, run=engine.run and engine.run / name),
@@ -59,8 +65,8 @@ def list_predictions(
 
 
 def train_walkers(
-    dataset: Dataset, recipe: Recipe, effort: Effort, seed: int, engine: Engine, progress: Progress
+    dataset: Dataset, recipe: Recipe | None, effort: Effort, seed: int, engine: Engine, progress: Progress
 ) -> tuple[Study, dict[str, Any]]:
     """Return the study of a prediction, and the agents trained on its graph; `predict` uses the same."""
-    study = make_study(dataset, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
+    study = make_study(dataset, recipe, seed)
     return study, find_agents(study.graph, "trained", effort.train_steps, seed, engine, progress)

@@ -10,15 +10,13 @@ import pandas as pd
 from curiograph.errors import FileFormatError
 from curiograph.graph.graph import Graph
 from curiograph.plotting import create_figure, get_color
-from reproduction.comparison import REWARDS, TITLES, find_networks, select_columns
+from reproduction.comparison import REWARDS, TITLES, find_networks
 from reproduction.report import Report, Setup, add_legend, is_known, percent
 from reproduction.timing import compute_ratio_of_means, time_on_graphs
 
 REFERENCE = "beam:64"
 """Agent whose return is the attainable one, and whose time is the unit of times."""
-PORTFOLIO = ("greedy", "planner:4", "beam:8")
-"""Agents that all plan every walk, of which the best walk is kept: a simple safeguard, at the cost of all of them."""
-AGENTS = ("greedy", "planner", "planner:4", "portfolio")
+AGENTS = ("greedy", "planner", "planner:4")
 """Agents whose shares are computed, in the order of the table."""
 TOLERANCE = 0.02
 """An agent counts as below greedy if its share is lower by more than this."""
@@ -39,32 +37,28 @@ def compute(setup: Setup, episodes: int = 50, repeats: int = 3) -> dict[str, Any
 
 
 def _evaluate_network(graph: Graph, reward: str, episodes: int, repeats: int, seed: int) -> dict[str, Any]:
-    names = {name: name for name in ("random", *AGENTS[:-1], *PORTFOLIO, REFERENCE)}
-    timed = time_on_graphs(names, [graph], reward, episodes, repeats, seed)
+    names = ("random", *AGENTS, REFERENCE)
+    timed = time_on_graphs({name: name for name in names}, [graph], reward, episodes, repeats, seed)
     returns = {name: found.walks.returns for name, found in timed.items()}
-    seconds = {name: found.seconds for name, found in timed.items()}
-    returns["portfolio"] = np.max([returns[name] for name in PORTFOLIO], axis=0)
-    seconds["portfolio"] = sum(seconds[name] for name in PORTFOLIO)
     random = returns["random"]
     shares = {name: compute_ratio_of_means(returns[name] - random, returns[REFERENCE] - random) for name in AGENTS}
     return {
         "nodes": graph.num_nodes,
-        "means": {name: float(returns[name].mean()) for name in ("random", *AGENTS, REFERENCE)},
+        "means": {name: float(returns[name].mean()) for name in names},
         "shares": {name: share for name, (share, _) in shares.items()},
         "errors": {name: error for name, (_, error) in shares.items()},
-        "microseconds": {name: 1e6 * seconds[name] for name in ("random", *AGENTS, REFERENCE)},
+        "microseconds": {name: 1e6 * timed[name].seconds for name in names},
     }
 
 
 def report(document: dict[str, Any]) -> Report:
     """Show the shares on each network, and by agent."""
     results = document["results"]
-    agents = select_columns(AGENTS, [result["shares"] for result in results])
-    below: dict[str, list[str]] = {agent: [] for agent in agents}
+    below: dict[str, list[str]] = {agent: [] for agent in AGENTS}
     summary = []
     for reward in REWARDS:
         own = [result for result in results if result["reward"] == reward]
-        for agent in agents:
+        for agent in AGENTS:
             known = [result for result in own if is_known(result["shares"][agent])]
             worst = min(known, key=lambda result: result["shares"][agent])
             lower = [each for each in known if each["shares"][agent] < each["shares"]["greedy"] - TOLERANCE]
@@ -75,7 +69,7 @@ def report(document: dict[str, Any]) -> Report:
             summary.append([reward, agent, share, lowest, time, str(len(lower))])
     rows = [
         [each["reward"], each["network"], f"{each['nodes']:,}"]
-        + [percent(each["shares"][agent], each["errors"][agent]) for agent in agents]
+        + [percent(each["shares"][agent], each["errors"][agent]) for agent in AGENTS]
         + [f"{each['means'][REFERENCE]:.2f} at {each['microseconds'][REFERENCE]:,.0f} us"]
         for each in results
     ]
@@ -84,16 +78,15 @@ def report(document: dict[str, Any]) -> Report:
         tables={
             f"Share of {REFERENCE} on {len(results) // 2} real networks": pd.DataFrame(summary, columns=columns),
             "Shares by network": pd.DataFrame(
-                rows, columns=["reward", "network", "nodes", *agents, f"{REFERENCE}, return"]
+                rows, columns=["reward", "network", "nodes", *AGENTS, f"{REFERENCE}, return"]
             ),
         },
-        figure=_plot(results, agents),
+        figure=_plot(results),
         text=f"Share of the attainable return, (agent - random) / ({REFERENCE} - random), of 10-node walks from "
         f"{document['settings']['episodes']} starts on each network, ± standard error over starts. No agent was "
         f"trained on these networks. Times are CPU times per decision on one core, relative to {REFERENCE}, the median "
         f"of several runs with all agents in turns. An agent is below greedy if its share is lower by more than "
-        f"{100 * TOLERANCE:.0f} points. portfolio: the best of the walks of {', '.join(PORTFOLIO)}, at the time of all "
-        "of them.",
+        f"{100 * TOLERANCE:.0f} points.",
         remarks=[
             f"{agent} is below greedy by more than {100 * TOLERANCE:.0f} points on {len(lower)} of {len(results)}"
             + (f": {', '.join(lower)}." if lower else ".")
@@ -103,12 +96,12 @@ def report(document: dict[str, Any]) -> Report:
     )
 
 
-def _plot(results: list[dict[str, Any]], agents: list[str]) -> Any:
+def _plot(results: list[dict[str, Any]]) -> Any:
     """Plot the share of every agent on every network, one panel for each reward."""
     figure, panels = create_figure(9.0, 1.2 + 0.14 * len(results), columns=len(REWARDS))
     for panel, reward in zip(panels, REWARDS, strict=True):
         own = [result for result in results if result["reward"] == reward]
-        for agent, marker in zip(agents, "sovD", strict=False):
+        for agent, marker in zip(AGENTS, "sov", strict=True):
             color = get_color(agent)
             shares = [np.nan if each["shares"][agent] is None else each["shares"][agent] for each in own]
             fill = "none" if ":" in agent else color
@@ -119,5 +112,5 @@ def _plot(results: list[dict[str, Any]], agents: list[str]) -> Any:
         panel.set_xlabel(f"share of {REFERENCE}")
         panel.set_title(TITLES[reward], fontsize=10)
     panels[1].tick_params(labelleft=False)  # the same networks
-    add_legend(figure, len(agents))
+    add_legend(figure, len(AGENTS))
     return figure

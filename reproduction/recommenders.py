@@ -18,16 +18,8 @@ from reproduction.report import Report, Setup, add_legend
 SPLITS: dict[str, tuple[SplitKind, ...]] = {"movielens": ("time", "last"), "books": ("last",), "wikispeedia": ("user",)}
 """How each dataset is split: only MovieLens has times of all events."""
 MEASURES = (
-    "ndcg@10",
-    "recall@10",
-    "hit@10",
-    "mrr",
-    "novelty@10",
-    "serendipity@10",
-    "diversity@10",
-    "coverage@10",
-    "gini@10",
-)
+    "ndcg@10", "recall@10", "hit@10", "mrr", "novelty@10", "serendipity@10", "diversity@10", "coverage@10", "gini@10",
+)  # fmt: skip
 """Measures of the tables."""
 
 

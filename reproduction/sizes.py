@@ -33,9 +33,8 @@ def compute(
 def report(document: dict[str, Any]) -> Report:
     """Show returns and times against size."""
     points = document["points"]
-    columns = [column for column in COLUMNS if column in document["milliseconds"][0]]
     times = [
-        [each["reward"], each["family"].upper(), str(each["at"]), *(number(each[column]) for column in columns)]
+        [each["reward"], each["family"].upper(), str(each["at"]), *(number(each[column]) for column in COLUMNS)]
         for each in document["milliseconds"]
     ]
     return Report(
@@ -47,5 +46,5 @@ def report(document: dict[str, Any]) -> Report:
         "of a point run together and timed once; the rewards along the walk are included, although gnn does not need "
         "them to act.",
         remarks=compare_with_greedy(points, "All sizes"),
-        details={"Milliseconds per walk": pd.DataFrame(times, columns=["reward", "family", _AXIS, *columns])},
+        details={"Milliseconds per walk": pd.DataFrame(times, columns=["reward", "family", _AXIS, *COLUMNS])},
     )

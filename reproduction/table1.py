@@ -12,7 +12,7 @@ import pandas as pd
 from curiograph.agents.evaluate import Episodes
 from curiograph.errors import FileFormatError
 from curiograph.graph.generators import FAMILIES
-from curiograph.plotting import create_figure
+from curiograph.plotting import COLORS, create_figure, get_color
 from reproduction.comparison import (
     REWARDS,
     TITLES,
@@ -22,9 +22,7 @@ from reproduction.comparison import (
     find_published,
     read_seed_returns,
     run_all_walks,
-    select_columns,
 )
-from reproduction.plots import plot_bars
 from reproduction.published import TABLE1, TABLE1_GRAPHS
 from reproduction.report import Report, Setup, add_legend, is_known, number, percent, plus_minus
 from reproduction.timing import compute_ratio_of_means
@@ -55,54 +53,60 @@ def compute(
         raise FileFormatError(
             "there are no published test graphs: set CURIOGRAPH_DATA to a folder with paper-environments."
         )
-    places, tasks = [], []
-    for reward in REWARDS:
-        for family in FAMILIES:
-            for column in COLUMNS:
-                count = beam_episodes if column == "beam" else episodes
-                agent = find_agent(column, reward, family)
-                for rules in (False, True) if column in BASELINES[1:] else (False,):  # random has no ties
-                    for each_seed in range(setup.seed, setup.seed + seeds):
-                        places.append((reward, family, "published_rules" if rules else "results", column))
-                        tasks.append(Walks(agent, reward, family, count, graphs, seed=each_seed, published_rules=rules))
+    tasks = {
+        (reward, family, "published_rules" if rules else "results", column, seed): Walks(
+            agent=find_agent(column, reward, family),
+            reward=reward,
+            family=family,
+            episodes=beam_episodes if column == "beam" else episodes,
+            graphs=graphs,
+            seed=seed,
+            published_rules=rules,
+        )
+        for reward, family, column in product(REWARDS, FAMILIES, COLUMNS)
+        for rules in ((False, True) if column in BASELINES[1:] else (False,))  # random has no ties
+        for seed in range(setup.seed, setup.seed + seeds)
+    }
     returns: dict[tuple[str, ...], list[Any]] = {}
-    for place, result in zip(places, run_all_walks(setup, "table1", tasks, given), strict=True):
-        returns.setdefault(place, []).append(result["returns"])
-    source = (
-        "published test graphs" if given else f"generated, 50 nodes, seeds {setup.seed} to {setup.seed + seeds - 1}"
-    )
-    cells = [{"reward": reward, "family": family, "source": source} for reward in REWARDS for family in FAMILIES]
-    for cell in cells:
-        _fill_cell(cell, returns, axis=1 if given else 0)  # walks on the same graph stay together
+    for (*place, _), result in zip(tasks, run_all_walks(setup, "table1", list(tasks.values()), given), strict=True):
+        returns.setdefault(tuple(map(str, place)), []).append(result["returns"])
+    axis = 1 if given else 0  # walks on the same graph stay together
+    pooled = {place: describe_returns(np.concatenate(found, axis=axis)) for place, found in returns.items()}
+    generated = f"generated, 50 nodes, seeds {setup.seed} to {setup.seed + seeds - 1}"
+    source = "published test graphs" if given else generated
+    cells = [_make_cell(reward, family, source, pooled) for reward, family in product(REWARDS, FAMILIES)]
     return {"cells": cells}
 
 
-def _fill_cell(cell: dict[str, Any], returns: dict[tuple[str, ...], list[Any]], axis: int) -> None:
-    """Add the results of a reward and family, pooled over seeds, and what follows from them."""
-    reward, family = cell["reward"], cell["family"]
-    for kind in ("results", "published_rules"):
-        cell[kind] = {
-            column: describe_returns(np.concatenate(returns[reward, family, kind, column], axis=axis))
-            for column in COLUMNS
-            if (reward, family, kind, column) in returns
-        }
+def _make_cell(reward: str, family: str, source: str, pooled: dict[tuple[str, ...], Any]) -> dict[str, Any]:
+    """Return the results of a reward and family, and what follows from them."""
+    results, published = (
+        {place[3]: found for place, found in pooled.items() if place[:3] == (reward, family, kind)}
+        for kind in ("results", "published_rules")
+    )
     trained = {column: find_agent(column, reward, family) for column in ("gnn-paper", "gnn", "planner")}
-    cell["training_seeds"] = {column: read_seed_returns(agent, family) for column, agent in trained.items()}
     paper = TABLE1[reward, family]
-    cell["paper"] = {name: {"mean": mean, "sem": error} for name, (mean, error) in paper.items()}
-    by_graph = {column: np.array(result["by_graph"]) for column, result in cell["results"].items()}
+    by_graph = {column: np.array(result["by_graph"]) for column, result in results.items()}
     random, beam = by_graph["random"], by_graph["beam"]
     shares = {column: compute_ratio_of_means(by_graph[column] - random, beam - random) for column in NORMALIZED}
-    cell["shares"] = {column: {"share": share, "sem_by_graph": error} for column, (share, error) in shares.items()}
-    attainable = cell["results"]["beam"]["mean"] - paper["random"][0]
-    cell["paper_shares"] = {name: (paper[name][0] - paper["random"][0]) / attainable for name in PAPER_AGENTS}
+    attainable = results["beam"]["mean"] - paper["random"][0]
+    return {
+        "reward": reward,
+        "family": family,
+        "source": source,
+        "results": results,
+        "published_rules": published,
+        "training_seeds": {column: read_seed_returns(agent, family) for column, agent in trained.items()},
+        "paper": {name: {"mean": mean, "sem": error} for name, (mean, error) in paper.items()},
+        "shares": {column: {"share": share, "sem_by_graph": error} for column, (share, error) in shares.items()},
+        "paper_shares": {name: (paper[name][0] - paper["random"][0]) / attainable for name in PAPER_AGENTS},
+    }
 
 
 def report(document: dict[str, Any]) -> Report:
     """Show the returns, the normalized returns, the spread over training seeds, and the effect of the rules."""
     cells = document["cells"]
-    columns = select_columns(COLUMNS, [cell["results"] for cell in cells])
-    tables = {"Mean return ± standard error by graph": _tabulate_returns(cells, columns)}
+    tables = {"Mean return ± standard error by graph": _tabulate_returns(cells)}
     tables["Normalized return (random = 0, beam = 1) ± standard error over graphs"] = tabulate_shares(cells)
     tables["Mean return ± standard deviation over training seeds (number of seeds)"] = tabulate_seeds(cells)
     gnn = [cell["results"]["gnn"]["mean"] for cell in cells]
@@ -115,7 +119,7 @@ def report(document: dict[str, Any]) -> Report:
     walks = f"{sizes['random']['episodes']:,} ({sizes['beam']['episodes']:,} for beam)"
     return Report(
         tables=tables,
-        figure=_plot(cells, columns),
+        figure=_plot(cells),
         text=f"Walks of 10 nodes. Graphs per family: {sizes['random']['graphs']} ({cells[0]['source']}); walks per "
         f"family: {walks}. Normalized returns of the paper's agents are with the paper's random and our beam. "
         "Training seeds: on 30 generated test graphs; another seed draws other training graphs and other random "
@@ -133,10 +137,10 @@ def report(document: dict[str, Any]) -> Report:
     )
 
 
-def _tabulate_returns(cells: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
+def _tabulate_returns(cells: list[dict[str, Any]]) -> pd.DataFrame:
     """Return rewards and agents x families; the paper's results are below ours."""
     rows = []
-    for reward, column in product(REWARDS, columns):
+    for reward, column in product(REWARDS, COLUMNS):
         own = [cell for cell in cells if cell["reward"] == reward]
         results = [cell["results"][column] for cell in own]
         rows.append([reward, column, *(plus_minus(result["mean"], result["sem_by_graph"]) for result in results)])
@@ -148,19 +152,18 @@ def _tabulate_returns(cells: list[dict[str, Any]], columns: list[str]) -> pd.Dat
 
 def tabulate_shares(cells: list[dict[str, Any]]) -> pd.DataFrame:
     """Return the normalized returns of cells x agents, with means by reward and over all cells."""
-    columns = select_columns(NORMALIZED, [cell["shares"] for cell in cells])
     groups = {(cell["reward"], cell["family"].upper()): [cell] for cell in cells}
     groups |= {(reward, "mean"): [cell for cell in cells if cell["reward"] == reward] for reward in REWARDS}
     rows = []
     for (reward, family), members in {**groups, ("both", "mean"): cells}.items():
         row = [reward, family]
-        for column in columns:
+        for column in NORMALIZED:
             shares = [cell["shares"][column] for cell in members if is_known(cell["shares"][column]["share"])]
             error = math.hypot(*(share["sem_by_graph"] for share in shares)) / max(len(shares), 1)
             row.append(percent(np.mean([share["share"] for share in shares]) if shares else None, error))
         paper = [percent(np.mean([cell["paper_shares"][name] for cell in members])) for name in PAPER_AGENTS]
         rows.append([*row, *paper])
-    return pd.DataFrame(rows, columns=["reward", "family", *columns, *PAPER_AGENTS.values()])
+    return pd.DataFrame(rows, columns=["reward", "family", *NORMALIZED, *PAPER_AGENTS.values()])
 
 
 def tabulate_seeds(cells: list[dict[str, Any]]) -> pd.DataFrame:
@@ -194,17 +197,22 @@ def _tabulate_rules(cells: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _plot(cells: list[dict[str, Any]], columns: list[str]) -> Any:
+def _plot(cells: list[dict[str, Any]]) -> Any:
     """Plot bars for all agents in one panel per reward, with the paper's results as diamonds."""
     figure, panels = create_figure(9.0, 7.6, rows=2)
+    width = 0.8 / len(COLUMNS)
+    diamond = {"linestyle": "", "marker": "D", "color": COLORS["paper"], "markersize": 4}
     for panel, reward in zip(panels, REWARDS, strict=True):
         chosen = [cell for cell in cells if cell["reward"] == reward]
-        series: dict[str, Any] = {
-            column: tuple([cell["results"][column][key] for cell in chosen] for key in ("mean", "sem_by_graph"))
-            for column in columns
-        }
-        marks = {ours: [cell["paper"][theirs]["mean"] for cell in chosen] for ours, theirs in PAPER_COLUMNS.items()}
-        plot_bars([cell["family"] for cell in chosen], series, panel, marks)
+        for place, column in enumerate(COLUMNS):
+            x = np.arange(len(chosen)) + (place - (len(COLUMNS) - 1) / 2) * width
+            heights, errors = ([cell["results"][column][key] for cell in chosen] for key in ("mean", "sem_by_graph"))
+            panel.bar(x, heights, width, yerr=errors, color=get_color(column), label=column, ecolor="#555555")
+            if column in PAPER_COLUMNS:
+                marks = [cell["paper"][PAPER_COLUMNS[column]]["mean"] for cell in chosen]
+                panel.plot(x, marks, **diamond, markeredgecolor="white", zorder=3)
+        panel.plot([], [], **diamond, label="paper")
+        panel.set_xticks(np.arange(len(chosen)), [cell["family"].upper() for cell in chosen])
         panel.set_title(TITLES[reward])
         panel.set_ylabel("mean return of a 10-node walk")
     add_legend(figure, 5)

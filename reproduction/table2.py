@@ -1,4 +1,4 @@
-"""Table 2 and Figure 4B: improvement of curious PageRank over PageRank in predicting human choices."""
+"""Table 2: improvement of curious PageRank over PageRank in predicting human choices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from curiograph.human.data.cooccurrence import Keep
 from curiograph.human.prediction.methods import MEMORY
-from curiograph.human.prediction.outcomes import CANDIDATE_LABELS, Prediction
+from curiograph.human.prediction.outcomes import CANDIDATE_LABELS
 from curiograph.human.prediction.predict import predict
 from curiograph.plotting import COLORS, create_figure, get_color
 from curiograph.validation import check_choice
@@ -42,16 +42,8 @@ def compute(
     """Predict the choices of each dataset."""
     check_choice("--item-graph", item_graph, get_args(Keep))
     studies = list_predictions(setup, only, quick, item_graph)
-    found = [predict(dataset, walkers="trained", **settings) for dataset, settings in studies]
-    return {"paper": TABLE2, "predictions": [_describe_prediction(each) for each in found]}
-
-
-def _describe_prediction(prediction: Prediction) -> dict[str, Any]:
-    """Return the results, and the percentile ranks of single choices for the figure."""
-    outcome = prediction["last"]
-    ranks = {method: np.round(outcome.by_choice(method), 3) for method in ("pagerank", "igt+cpt")}
-    document = prediction.to_dict()
-    return {"methods": document.pop("rows"), **document, "choices": ranks}
+    found = [predict(dataset, walkers="trained", **settings).to_dict() for dataset, settings in studies]
+    return {"paper": TABLE2, "predictions": [{"methods": each.pop("rows"), **each} for each in found]}
 
 
 def report(document: dict[str, Any]) -> Report:
@@ -129,15 +121,8 @@ def _describe_study(prediction: Mapping[str, Any]) -> str:
 
 
 def _plot(predictions: list[Mapping[str, Any]]) -> Any:
-    """Plot r with intervals and the paper's results; below, the rank of each choice, Figure 4B of the paper."""
-    with_choices = [each for each in predictions if "choices" in each]
-    figure, cells = create_figure(
-        9.0, 7.8 if with_choices else 4.4, columns=len(predictions), rows=1 + bool(with_choices)
-    )
-    panels = np.reshape(cells, (-1, len(predictions)))
-    ax = figure.add_subplot(panels[0, 0].get_gridspec()[0, :])
-    for panel in panels[0]:
-        panel.remove()
+    """Plot r with intervals and the paper's results."""
+    figure, ax = create_figure(9.0, 4.4)
     methods = [_get_methods(each) for each in predictions]
     for place, method in enumerate((*METHODS, MEMORY)):
         x = np.arange(len(methods)) + 0.2 * (place - 1.5)  # four bars, centered on each tick
@@ -153,12 +138,4 @@ def _plot(predictions: list[Mapping[str, Any]]) -> Any:
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
     ax.set_ylabel("r over PageRank")
     ax.legend(frameon=False)
-    for panel, each in zip(panels[-1] if with_choices else (), with_choices, strict=True):
-        base, ranks = (np.array(each["choices"][method], float) for method in ("pagerank", "igt+cpt"))
-        tested = ~np.isnan(base) & ~np.isnan(ranks)
-        panel.hexbin(base[tested], ranks[tested], gridsize=24, cmap="Greys", mincnt=1, linewidths=0.2)
-        panel.plot([0, 1], [0, 1], color=COLORS["muted"], linestyle="--", linewidth=1)
-        means = pd.Series(ranks[tested]).groupby(np.minimum(base[tested] * 10 // 1, 9)).mean()
-        panel.plot(means.index / 10 + 0.05, means, "o-", color=COLORS["mixture"], label="mean of igt+cpt")
-        panel.set(xlabel="percentile rank by PageRank", ylabel="by igt+cpt", title=TITLES[each["name"]])
     return figure

@@ -19,12 +19,13 @@ from curiograph.centrality.swarm import simulate_few_steps
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_ranks import find_chosen
-from curiograph.human.choices.windows import Windows, find_links
+from curiograph.human.choices.choice_sets import ChoiceSet
+from curiograph.human.choices.windows import Windows
 from curiograph.human.data.cooccurrence import cooccurrence_graph, core
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.prediction.curious_walkers import simulate_walkers
 from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS, solve_from_nodes
-from curiograph.human.prediction.study import Recipe, Study, make_study
+from curiograph.human.prediction.study import Recipe, make_study
 from curiograph.recommendation.count_rankers import Markov
 from curiograph.recommendation.ranker import CandidateSet, find_candidates
 from reproduction import mixture_kernels
@@ -39,8 +40,6 @@ SIGNS = ("either", "non-negative")
 """Signs of the weights of a mixture."""
 SMALL_TEST = 133
 """Number of test windows in a file of the authors."""
-TESTS = (str(SMALL_TEST), "all")
-"""Test sets: one draw of `SMALL_TEST` choices, or all choices of test users."""
 TWO_PAGERANKS = "two PageRanks"
 """Name of the control that mixes PageRanks of two alphas."""
 METHODS = (PAGERANK, "igt", "cpt", "igt+cpt", MEMORY, TWO_PAGERANKS, "markov")
@@ -55,6 +54,8 @@ LEVELS = (0, 1, 2, 4)
 """Absolute weights of components, in units of their spread among candidates."""
 FAMILIES = ("ba", "er", "rg", "ws")
 """Graphs on which the shipped agents of the trained walkers were trained, by seed, in turn."""
+PROTOCOLS = tuple(product(BURN_INS, SCOPES, RUNS))
+"""All combinations of burn-in, candidates and runs."""
 _WALKERS = (MEMORY, *(f"{kind} {reward}" for kind in KINDS for reward in REWARDS))
 
 
@@ -94,20 +95,6 @@ class World(NamedTuple):
     """Whether a co-occurrence graph links each item with its nearest ones, instead of the most similar pairs."""
 
 
-class Sample(NamedTuple):
-    """Choices to predict, each with some candidates."""
-
-    windows: Windows
-    """Histories and chosen nodes."""
-    candidates: Candidates
-    """Candidates of each choice, the chosen one first."""
-
-
-def list_protocols() -> list[tuple[int, CandidateSet, str]]:
-    """Return all combinations of burn-in, candidates and runs."""
-    return list(product(BURN_INS, SCOPES, RUNS))
-
-
 def compute_universes(
     shared: tuple[Dataset, Mapping[str, tuple[float, float]], Effort], world: World
 ) -> dict[str, Any]:
@@ -117,33 +104,34 @@ def compute_universes(
     `chances` (protocols x signs x walkers x `CHANCES`); `sizes` (protocols x training and test), the numbers of
     choices; and the numbers of nodes and links.
     """
-    dataset, published, effort = shared
-    if dataset.graph is not None and not world.directed:
+    (dataset, published, effort), (recipe, directed, seed, nearest) = shared, world
+    if dataset.graph is not None and not directed:
         dataset = replace(dataset, graph=dataset.graph.skeleton)
-    if world.nearest:
-        dataset = replace(dataset, graph=_link_nearest(dataset, world.recipe, world.seed))
-    study = make_study(dataset, world.recipe, seed=world.seed)
-    samples = [sample for protocol in list_protocols() for sample in _draw_samples(study, *protocol, effort)]
-    scores = score_samples(study, samples, effort)
+    if nearest:  # items of the core of the graph users, up to the mean degree of the recipe
+        dense = core(dataset.walks.split(recipe.makers, seed)[1].compact(), recipe.item_users, recipe.user_items)
+        neighbors = int(recipe.mean_degree or 0) // 2
+        graph = cooccurrence_graph(dense, similarity=recipe.similarity, neighbors=neighbors, fewest=recipe.item_users)
+        dataset = replace(dataset, graph=graph)
+    study = make_study(dataset, recipe, seed)
+    samples = []
+    for burn_in, scope, runs in PROTOCOLS:
+        windows = select_windows(study.graph, study.choice_walks.windows(burn_in), scope, runs)
+        is_test = study.split(0, windows.users)
+        for some, most in ((~is_test, effort.training), (is_test, effort.test)):
+            samples.append(draw_sample(study.graph, windows.rows(some), scope, most, effort.candidates, seed))
+    scores = score_samples(study.graph, samples, effort, seed)
     markov = Markov.from_walks(study.graph, study.graph_walks)
     ranks, chances = [], []
-    for number in range(len(list_protocols())):
+    for number in range(len(PROTOCOLS)):
         training, test = samples[2 * number : 2 * number + 2]
         fits = fit_methods(training.candidates.offsets, scores[2 * number], effort.steps)
-        tested = rank_tests(study.graph, test, scores[2 * number + 1], fits, markov, effort.steps)
-        draws = np.random.default_rng([world.seed, number]).integers(len(test.windows), size=(effort.draws, SMALL_TEST))
+        tested = rank_tests(test, scores[2 * number + 1], fits, markov, effort.steps)
+        draws = np.random.default_rng([seed, number]).integers(len(test), size=(effort.draws, SMALL_TEST))
         ranks.append(np.stack([tested[..., draws[0]].mean(axis=-1), tested.mean(axis=-1)], axis=2))
         chances.append(summarize_draws(tested, draws, published))
-    sizes = np.array([len(sample.windows) for sample in samples], np.int32).reshape(-1, 2)
+    sizes = np.array([len(sample) for sample in samples], np.int32).reshape(-1, 2)
     size = {"nodes": study.graph.num_nodes, "links": study.graph.num_edges}
     return {"ranks": np.stack(ranks), "chances": np.stack(chances), "sizes": sizes, **size}
-
-
-def _link_nearest(dataset: Dataset, recipe: Recipe, seed: int) -> Graph:
-    """Link each item of the core of the graph users with its nearest ones, up to the mean degree of the recipe."""
-    dense = core(dataset.walks.split(recipe.makers, seed)[1].compact(), recipe.item_users, recipe.user_items)
-    neighbors = int(recipe.mean_degree or 0) // 2
-    return cooccurrence_graph(dense, similarity=recipe.similarity, neighbors=neighbors, fewest=recipe.item_users)
 
 
 # ---- choices --------------------------------------------------------------------------------------------------------
@@ -151,40 +139,30 @@ def _link_nearest(dataset: Dataset, recipe: Recipe, seed: int) -> Graph:
 
 def select_windows(graph: Graph, windows: Windows, scope: CandidateSet, runs: str) -> Windows:
     """Select the choices whose chosen node is a candidate; for runs along edges, the two last steps follow edges."""
-    linked = find_links(graph, windows.histories, windows.nexts[:, None])
+    links = graph.to_scipy().toarray() != 0
+    linked = links[windows.histories, windows.nexts[:, None]]
     kept = linked[:, -1] if scope == "last" else linked.any(axis=1) | (scope == "all")
     if runs == "edges":
-        kept = kept & linked[:, -1] & find_links(graph, windows.histories[:, -2], windows.histories[:, -1])
+        kept = kept & linked[:, -1] & links[windows.histories[:, -2], windows.histories[:, -1]]
     return windows.rows(kept)
 
 
-def _draw_samples(study: Study, burn_in: int, scope: CandidateSet, runs: str, effort: Effort) -> list[Sample]:
-    """Return choices of training users and of test users."""
-    windows = select_windows(study.graph, study.choice_walks.windows(burn_in), scope, runs)
-    is_test = study.split(0, windows.users)
-    return [
-        draw_sample(study.graph, windows.rows(is_test == tested), scope, most, effort.candidates, study.seed)
-        for tested, most in ((False, effort.training), (True, effort.test))
-    ]
-
-
-def draw_sample(graph: Graph, windows: Windows, scope: CandidateSet, most: int, candidates: int, seed: int) -> Sample:
-    """Draw at most `most` choices between several nodes, and at most `candidates` other candidates of each."""
+def draw_sample(
+    graph: Graph, windows: Windows, scope: CandidateSet, most: int, candidates: int, seed: int
+) -> ChoiceSet:
+    """Draw at most `most` choices between several nodes, and at most `candidates` others of each, the chosen first."""
     drawn = windows.sample(most, seed)
     found = find_candidates(graph, drawn.list_histories(), scope)
     streams = kernels.random.make_streams(np.uint64(seed), 0, len(drawn))
     chosen = find_chosen(found, drawn.nexts)
-    offsets, nodes = mixture_kernels.sample_candidates(found.offsets, found.nodes, chosen, candidates, streams)
-    several = np.diff(offsets) > 1
-    kept = np.repeat(several, np.diff(offsets))
-    offsets = np.concatenate([[0], np.cumsum(np.diff(offsets)[several])])
-    return Sample(drawn.rows(several), Candidates(offsets, nodes[kept]))
+    sampled = Candidates(*mixture_kernels.sample_candidates(found.offsets, found.nodes, chosen, candidates, streams))
+    return ChoiceSet(graph, drawn, sampled, streams).rows(sampled.counts > 1)
 
 
 # ---- scores ---------------------------------------------------------------------------------------------------------
 
 
-def score_samples(study: Study, samples: Sequence[Sample], effort: Effort) -> list[Float32]:
+def score_samples(graph: Graph, samples: Sequence[ChoiceSet], effort: Effort, seed: int) -> list[Float32]:
     """Return the scores of the candidates of each sample: PageRank by alpha, then walkers by kind and step.
 
     One table of all starts x all nodes is in memory at a time.
@@ -193,10 +171,11 @@ def score_samples(study: Study, samples: Sequence[Sample], effort: Effort) -> li
     histories = [np.searchsorted(starts, sample.windows.histories) for sample in samples]
     layers = len(ALPHAS) + len(_WALKERS) * effort.steps
     scores = [np.empty((layers, len(sample.candidates.nodes)), np.float32) for sample in samples]
-    for layer, (table, weights) in enumerate(_compute_tables(study.graph, starts, effort, study.seed)):
+    for layer, (table, weights) in enumerate(_compute_tables(graph, starts, effort, seed)):
         for sample, rows, out in zip(samples, histories, scores, strict=True):
-            c = sample.candidates
-            out[layer] = mixture_kernels.average_rows(table, weights, rows, c.offsets, c.nodes)
+            out[layer] = mixture_kernels.average_rows(
+                table, weights, rows, sample.candidates.offsets, sample.candidates.nodes
+            )
     return scores
 
 
@@ -225,15 +204,6 @@ def _compute_tables(graph: Graph, starts: Int32, effort: Effort, seed: int) -> I
 
 
 # ---- fits -----------------------------------------------------------------------------------------------------------
-
-
-class Fit(NamedTuple):
-    """A mixture of components."""
-
-    option: Int64
-    """Numbers of three components, as in `combine_steps`."""
-    weights: Float32
-    """Weight of each of them."""
 
 
 def combine_steps(scores: Float32, steps: int) -> Float32:
@@ -280,8 +250,8 @@ def list_weights(components: int) -> Float32:
     return weights if components > 1 else np.eye(1, 3, dtype=np.float32)
 
 
-def fit_methods(offsets: Int64, scores: Float32, steps: int) -> dict[tuple[str, str], Fit]:
-    """Return the mixture of the largest mean percentile rank, by method and sign of the weights."""
+def fit_methods(offsets: Int64, scores: Float32, steps: int) -> dict[tuple[str, str], tuple[Int64, Float32]]:
+    """Return the three components and weights of the largest mean percentile rank, by method and sign of weights."""
     rows = combine_steps(scores, steps)
     counts = np.diff(offsets)
     means = np.add.reduceat(rows, offsets[:-1], axis=1) / counts
@@ -297,23 +267,23 @@ def fit_methods(offsets: Int64, scores: Float32, steps: int) -> dict[tuple[str, 
             allowed = np.all(weights >= 0, axis=1) | (sign == "either")
             option, best = np.unravel_index(np.argmax(np.where(allowed, ranks, -1)), ranks.shape)
             scaled = weights[best] / spreads[options[option]]
-            fits[method, sign] = Fit(options[option], scaled.astype(np.float32))
+            fits[method, sign] = options[option], scaled.astype(np.float32)
     return fits
 
 
 def rank_tests(
-    graph: Graph, test: Sample, scores: Float32, fits: Mapping[tuple[str, str], Fit], markov: Markov, steps: int
+    test: ChoiceSet, scores: Float32, fits: Mapping[tuple[str, str], tuple[Int64, Float32]], markov: Markov, steps: int
 ) -> Float64:
     """Return percentile ranks of the choices of test users: signs x walkers x methods x choices."""
     rows, offsets = combine_steps(scores, steps), test.candidates.offsets
-    counted = markov.scores(graph, test.windows.list_histories(), test.candidates)[None].astype(np.float32)
+    counted = markov.scores(test.graph, test.windows.list_histories(), test.candidates)[None].astype(np.float32)
     counted_ranks = mixture_kernels.rank_choices(offsets, counted, np.zeros(3, np.int64), list_weights(1)[0])
 
     def rank(method: str, sign: str, kind: str) -> Float64:
         if method == "markov":
             return np.asarray(counted_ranks)
         fit = fits[method if (method, sign) in fits else f"{kind} {method}", sign]
-        return np.asarray(mixture_kernels.rank_choices(offsets, rows, fit.option, fit.weights))
+        return np.asarray(mixture_kernels.rank_choices(offsets, rows, *fit))
 
     return np.array([[[rank(method, sign, kind) for method in METHODS] for kind in KINDS] for sign in SIGNS])
 

@@ -1,4 +1,4 @@
-"""Time per decision and per reward call against the number of visited nodes: gnn, exact rewards, peers."""
+"""Time per decision against the number of visited nodes: gnn, exact rewards, peers."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ import pandas as pd
 from benchmarks.peers import compute_slow_compressibility, find_gap_peers
 from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import RandomAgent
-from curiograph.arrays import Float64, Int32
+from curiograph.arrays import Float64
 from curiograph.exploration.mdp import Exploration, begin
 from curiograph.plotting import create_figure
 from curiograph.rewards.reward_names import as_reward
 from reproduction.comparison import REWARDS, TITLES, generate_tests
-from reproduction.plots import plot_lines
-from reproduction.report import Report, Setup
+from reproduction.report import Report, Setup, plot_lines
 
 SIZES = (5, 10, 20, 50, 100, 150, 200)
 """Numbers of visited nodes."""
 PEERS = {"igt": "ripser", "cpt": "slow twin"}
 """Name of the other implementation of each reward."""
-ONE_WALK, MANY_WALKS, ONE_SUBGRAPH = TASKS = ("one walk", "many walks", "one subgraph")
+ONE_WALK, MANY_WALKS = TASKS = ("one walk", "many walks")
 """Kinds of work that are timed."""
 FAMILY, NODES = "rg", 500
 """Family and number of nodes of the graph."""
@@ -55,7 +54,6 @@ def compute(setup: Setup, largest: int = 200, walks: int = 100, repeats: int = 5
             work = {
                 ONE_WALK: (alone, _list_score_calls(alone, reward) | _list_peer_calls(alone, known)),
                 MANY_WALKS: (batch, _list_score_calls(batch, reward)),
-                ONE_SUBGRAPH: (alone, _list_reward_calls(alone, reward, known)),
             }
             for way, (timed, calls) in work.items():
                 setup.progress(f"{reward}, {size} nodes visited: {way}", SIZES.index(size) / len(SIZES))
@@ -94,26 +92,10 @@ def _list_score_calls(walks: Exploration, reward: str) -> Calls:
 
 def _list_peer_calls(alone: Exploration, peers: Peers) -> Calls:
     """Return calls that score all candidates by peers, one at a time, with precomputed adjacency matrices."""
-    visited = alone.nodes[0, : int(alone.lengths[0])]
-    matrices = [_get_adjacency(alone, np.append(visited, node)) for node in alone.candidates.nodes] if peers else []
+    visited, graph = alone.nodes[0, : int(alone.lengths[0])], alone.stack.graphs[0]
+    subgraphs = [graph.induced(np.sort(np.append(visited, node))) for node in alone.candidates.nodes] if peers else []
+    matrices = [subgraph.to_scipy().toarray().astype(np.float64) for subgraph in subgraphs]
     return {name: lambda peer=peer: [peer(matrix) for matrix in matrices] for name, peer in peers.items()}  # type: ignore[misc]
-
-
-def _list_reward_calls(alone: Exploration, reward: str, peers: Peers) -> Calls:
-    """Return calls that compute the reward of one subgraph from its nodes; for gnn, one pass over one subgraph."""
-    visited = alone.nodes[:, : int(alone.lengths[0])]
-    tracked, gnn = as_reward(reward), as_agent(f"{reward}-{FAMILY}")
-    first = (np.array([0, 1]), alone.candidates.nodes[:1])
-    matrix = _get_adjacency(alone, visited[0])
-    return {
-        "greedy": lambda: tracked.track(alone.stack, visited, alone.lengths).values(),
-        "gnn": partial(gnn.values, alone.stack, alone.nodes, alone.lengths, *first),  # type: ignore[attr-defined]
-        **{name: partial(peer, matrix) for name, peer in peers.items()},
-    }
-
-
-def _get_adjacency(alone: Exploration, nodes: Int32) -> Float64:
-    return np.asarray(alone.stack.graphs[0].induced(np.sort(nodes)).to_scipy().toarray(), np.float64)
 
 
 def _time_calls(calls: Calls, repeats: int) -> dict[str, float]:
@@ -158,8 +140,7 @@ def report(document: dict[str, Any]) -> Report:
         figure=figure,
         text=f"Milliseconds on {document['machine']}; random walks on a graph of the family {FAMILY.upper()} with "
         f"{NODES} nodes. One walk: scoring all candidates of a walk, for one decision. Many walks: walks together, "
-        "time per decision. One subgraph: one reward call given only the nodes, or one pass of gnn. greedy is our "
-        "exact evaluation, with the running state that it has between decisions. The peers, ripser for igt and for cpt "
-        "a slow twin that follows the published code, are called once per candidate with precomputed matrices. A dash: "
-        "the call would take too long, the peer is not installed, or it does not apply.",
+        "time per decision. greedy is our exact evaluation, with the running state that it has between decisions. The "
+        "peers, ripser for igt and for cpt a slow twin that follows the published code, are called once per candidate "
+        "with precomputed matrices. A dash: the call would take too long, or the peer is not installed.",
     )

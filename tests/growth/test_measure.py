@@ -152,8 +152,18 @@ def test_compressibility_of_long_walks_is_that_of_the_subgraph():
     walk = cg.explore(graph, agent="random", start=0, steps=120, seed=0).nodes
     growth = cg.measure(graph, walk)
     for nodes in (2, 100, 101, 120):
-        expected = cg.compressibility(graph.subgraph(walk[:nodes]))
+        edges = graph.to_networkx().subgraph(walk[:nodes]).edges
+        expected = cg.compressibility(cg.Graph.from_edges(list(edges), nodes=walk[:nodes]))  # in the order of visit
         assert growth.compressibility[nodes - 1] == pytest.approx(expected, abs=1e-12)
+
+
+def test_compressibility_does_not_depend_on_the_order_of_links():
+    graph = cg.generate("ws", nodes=60, seed=2)
+    walks = [cg.explore(graph, "random", start=n, steps=15, seed=n).nodes for n in range(40)]
+    edges = np.array(graph.to_networkx().edges)
+    shuffled = cg.Graph.from_edges(np.random.default_rng(0).permutation(edges)[:, ::-1])
+    for one, other in zip(cg.measure(graph, walks), cg.measure(shuffled, walks), strict=True):
+        assert one.compressibility.tolist() == other.compressibility.tolist()
 
 
 # ---- tables ---------------------------------------------------------------------------------------------------------

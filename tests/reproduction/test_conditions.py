@@ -16,7 +16,7 @@ from curiograph.graph.graph import Graph
 from curiograph.human.data.datasets import Dataset, load_dataset
 from curiograph.human.prediction.curious_walkers import simulate_walkers
 from curiograph.human.prediction.predict import Effort
-from curiograph.human.prediction.study import make_study
+from curiograph.human.prediction.study import Recipe, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine
 from curiograph.results import to_plain
@@ -98,7 +98,7 @@ def test_no_condition_is_found_among_equal_players(tmp_path):
 
 
 def test_groups_use_only_what_came_before_the_choice(games):
-    study = make_study(games, burn_in=3)
+    study = make_study(games, Recipe())
     choices = conditions.find_linked_choices(study, 3, 500)
     walks, visits = study.choice_walks, choices.windows.visits
     assert np.array_equal(walks.nodes[visits], choices.windows.nexts)
@@ -119,7 +119,7 @@ def test_groups_use_only_what_came_before_the_choice(games):
 def test_gaps_and_compression_are_compared_at_equal_length():
     ring = Graph.from_edges([(node, (node + 1) % 12) for node in range(12)] + [(0, 3), (6, 9)])
     walks = [[(start + step) % 12 for step in range(10)] for start in range(12)] * 12
-    study = make_study(Dataset(Trajectories.from_walks(walks, graph=ring), ring), burn_in=3)
+    study = make_study(Dataset(Trajectories.from_walks(walks, graph=ring), ring))
     choices = conditions.find_linked_choices(study, 3, 2000)
     above, others = conditions.find_groups(study, choices)["gaps"]
     offsets = study.choice_walks.offsets

@@ -58,5 +58,5 @@ def get(
         folder = get_dataset(name, cache, progress)
     rows = [{"file": path.name, "bytes": path.stat().st_size} for path in sorted(folder.iterdir())]
     emit(output, {"name": name, "folder": str(folder), "rows": rows}, rows)
-    source = SOURCES.get(name, SOURCES["books"])
+    source = SOURCES[name]
     print_remark(f"{name} is in {folder}; {source.license}; cite {source.citation}", output.quiet)

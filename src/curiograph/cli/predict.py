@@ -24,9 +24,6 @@ def predict(
     walkers: Annotated[
         Literal["greedy", "trained"], typer.Option(help="greedy, or also agents trained on the graph as in the paper.")
     ] = "greedy",
-    item_graph: Annotated[
-        Literal["knn", "highest"], typer.Option(help="Links of items, if there is no graph, as for curiograph graph.")
-    ] = "knn",
     quick: Annotated[bool, typer.Option("--quick", help="A first look: few choices, short fits.")] = False,
     directed: options.Directed = False,
 ) -> None:
@@ -34,9 +31,6 @@ def predict(
 
     [bold]curiograph predict wikispeedia --from DIR --quick[/bold]
     """
-    from curiograph.human.prediction.predict import FULL, QUICK
-    from curiograph.human.prediction.study import get_recipe
-
     check_out(output.out, (".json", ".csv", *PICTURES))
     with show_progress(output.quiet) as progress:
         progress(f"reading {data}")
@@ -45,8 +39,7 @@ def predict(
             graph=None if graph is None else options.open_graph(graph, directed),
             folder=source,
             walkers=walkers,
-            recipe=get_recipe(data, item_graph),
-            effort=QUICK if quick else FULL,
+            effort=cg.human.QUICK if quick else cg.human.FULL,
             seed=output.seed,
             engine=where.make(),
             progress=progress,

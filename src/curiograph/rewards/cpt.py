@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
@@ -23,13 +24,18 @@ _tables: dict[int, tuple[Int64, float]] = {}  # by the number of bits of the lar
 class CompressibilityTracker(Tracker):
     """Compressibility of every walk of a batch.
 
-    It depends on the order of visit through merges of equal cost alone; beam search takes it as a function of the set.
+    It depends on the order of visit through merges of equal cost alone, which beam search ignores.
 
     >>> from curiograph.graph.toys import complete
     >>> tracker = CompressibilityTracker(GraphBatch.of([complete(3)]), np.array([[0, 1, 2]]), np.array([3]))
     >>> tracker.values().round(4)
     array([0.7505])
     """
+
+    depends_on_order = True
+
+    def hash_order(self) -> NDArray[np.uint64]:
+        return np.zeros(len(self.lengths), np.uint64)
 
     def values(self) -> Float64:
         lasts = np.flatnonzero(self.lengths)  # of walks that are not empty: their last node as the only candidate

@@ -107,7 +107,7 @@ def test_given_folder_precedes_environment_variable_and_cache(no_datasets, tmp_p
     assert find_dataset("books") == find_dataset("books", tmp_path / "data") == named
     given_place = put(tmp_path / "given")
     assert find_dataset("books", tmp_path / "given") == given_place
-    assert len(load_dataset("amazon-books", tmp_path / "given").walks) == 2
+    assert len(load_dataset("books", tmp_path / "given").walks) == 2
     monkeypatch.setenv("CURIOGRAPH_DATA", str(tmp_path / "none"))
     assert find_dataset("books") == cached
 
@@ -230,7 +230,7 @@ def test_downloads_are_unpacked_and_found(files):
     archive = {f"wikispeedia_paths-and-graph/{name}": text for name, text in pages.items()}
     files["/wikispeedia_paths-and-graph.tar.gz"] = make_tar(archive)
     messages = []
-    for name, expected in {NAME: ["1", "2"], "amazon-books": ["0001", "0002"], "wikispeedia": ["A", "B"]}.items():
+    for name, expected in {NAME: ["1", "2"], "books": ["0001", "0002"], "wikispeedia": ["A", "B"]}.items():
         folder = get_dataset(name, progress=lambda text, share=None: messages.append((text, share)))
         assert load_dataset(name).walks[0] == load_dataset(folder).walks[0] == expected
         assert not [path for path in folder.parent.iterdir() if path.name.startswith(".")]

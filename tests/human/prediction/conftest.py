@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curiograph.human.prediction.predict import Effort, score_components
+from curiograph.human.prediction.predict import Effort, draw_choices, score_components
 from curiograph.human.prediction.study import make_study
 from support import people
 
@@ -13,9 +13,14 @@ SMALL = Effort(splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10
 
 @pytest.fixture(scope="session")
 def study():
-    return make_study(people.walkers(), max_choices={"last": SMALL.windows, "all": SMALL.all_windows})
+    return make_study(people.walkers())
 
 
 @pytest.fixture(scope="session")
-def scored(study):
-    return score_components(study, {}, SMALL)["last"]
+def choices(study):
+    return draw_choices(study, SMALL)
+
+
+@pytest.fixture(scope="session")
+def scored(study, choices):
+    return score_components(study, choices, {}, SMALL)["last"]

@@ -28,6 +28,11 @@ def test_pagerank_matches_pagerank_ranker(study, scored):
         assert np.allclose(scored.pagerank[row], ranker, rtol=1e-5)
 
 
+def test_degree_is_in_degree(study, scored):
+    graph, nodes = study.graph, scored.choices.candidates.nodes
+    assert scored.baselines["degree"].tolist() == [int(np.sum(graph.indices == node)) for node in nodes]
+
+
 def test_mixture_is_the_weighted_sum_of_its_components(scored):
     mix = Mixture({PAGERANK: -3.0, "greedy igt": 4.0}, 0.6, 2)
     visits = scored.walkers["greedy igt"]
@@ -85,7 +90,7 @@ def test_fit_recovers_a_mixture(scored):
     scores, offsets = scored.score_mixture(truth), scored.choices.candidates.offsets
     best = [offsets[i] + np.argmax(scores[offsets[i] : offsets[i + 1]]) for i in range(len(scored.choices))]
     followed = replace_nexts(scored, scored.choices.candidates.nodes[best])
-    plain = fit_mixture(followed, [PAGERANK], 12, seed=0)
+    plain = max((Mixture({PAGERANK: 1.0}, alpha) for alpha in ALPHAS), key=followed.evaluate)
     mixture = fit_mixture(followed, [PAGERANK, "greedy igt"], 25, seed=0, begin=[plain])
     assert followed.evaluate(mixture) > 0.9 > followed.evaluate(plain)
 

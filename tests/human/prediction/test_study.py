@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph.human.prediction.study import make_study
+from curiograph.human.prediction.study import Recipe, make_study
 from curiograph.human.trajectories import Trajectories
 from support import people
 
 
-def test_choices_are_unvisited_candidates(study):
-    for choices in study.choices.values():
-        windows, candidates = choices.windows, choices.candidates
-        assert np.array_equal(candidates.nodes[choices.chosen], windows.nexts)
+def test_choices_are_unvisited_candidates(choices):
+    for each in choices.values():
+        windows, candidates = each.windows, each.candidates
+        assert np.array_equal(candidates.nodes[each.chosen], windows.nexts)
         assert not np.any(windows.histories[candidates.walks] == candidates.nodes[:, None])
 
 
 def test_graph_depends_on_graph_users_alone():
     data = people.ratings(people.tastes())
-    study = make_study(data, item_users=5, neighbors=8)
+    study = make_study(data, Recipe(item_users=5, neighbors=8))
     rng = np.random.default_rng(1)
     graph_users = set(study.graph_walks.users.tolist())
     walks = [
@@ -31,7 +31,7 @@ def test_graph_depends_on_graph_users_alone():
         for i, user in enumerate(data.walks.users)
     ]
     shuffled = replace(data, walks=Trajectories.from_walks(walks, users=list(data.walks.user_names)))
-    again = make_study(shuffled, item_users=5, neighbors=8)
+    again = make_study(shuffled, Recipe(item_users=5, neighbors=8))
     assert again.graph == study.graph
     assert np.array_equal(again.graph_walks.nodes, study.graph_walks.nodes)
 
@@ -42,16 +42,16 @@ def test_graph_depends_on_graph_users_alone():
 @given(seed=st.integers(0, 50))
 def test_edges_join_items_that_graph_users_share(settings, fewest, seed):
     data = people.ratings(people.tastes(users=30, items=20, visits=10, seed=seed))
-    study = make_study(data, seed=seed, item_users=3, **settings)
+    study = make_study(data, Recipe(item_users=3, **settings), seed)
     sets = [set(study.graph_walks.walk(i).tolist()) for i in range(len(study.graph_walks))]
     rows = np.repeat(np.arange(study.graph.num_nodes), study.graph.degrees)
     for a, b in zip(rows.tolist(), study.graph.indices.tolist(), strict=True):
         assert sum(a in seen and b in seen for seen in sets) >= fewest
 
 
-def test_groups_of_users_are_disjoint(study):
+def test_groups_of_users_are_disjoint(study, choices):
     assert not set(study.graph_walks.users.tolist()) & set(study.choice_walks.users.tolist())
-    users = study.choices["last"].windows.users
+    users = choices["last"].windows.users
     for number in range(5):
         is_test = study.split(number, users)
         assert not set(users[is_test].tolist()) & set(users[~is_test].tolist())

@@ -1,1 +1,1 @@
-"""Choice sets, count-based baselines and metrics."""
+"""Choice sets and rank metrics of choices."""

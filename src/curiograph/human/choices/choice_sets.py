@@ -178,10 +178,9 @@ def find_choices(
     nexts = np.array([node for _, node, _ in found], np.int32)
     windows = Windows(histories, nexts, np.array([user for _, _, user in found], np.int64))
     if returns:
-        choices = _add_visited(graph, windows)
-        is_linked = np.zeros(len(windows), bool)
-        is_linked[choices.candidates.walks[choices.candidates.nodes == nexts[choices.candidates.walks]]] = True
-        linked = choices.rows(is_linked)
+        choices = _find_returns(graph, windows)
+        is_candidate = choices.candidates.nodes == nexts[choices.candidates.walks]
+        linked = choices.rows(np.bincount(choices.candidates.walks[is_candidate], minlength=len(windows)) > 0)
     else:
         linked = ChoiceSet.from_windows(graph, windows.along_links(graph))
     is_choice = linked.candidates.counts > 1
@@ -194,7 +193,7 @@ def find_choices(
     return replace(kept, streams=kernels.random.make_streams(np.uint64(0), 0, len(kept))), left_out
 
 
-def _add_visited(graph: Graph, windows: Windows) -> ChoiceSet:
+def _find_returns(graph: Graph, windows: Windows) -> ChoiceSet:
     """Return choices whose candidates are the out-neighbors of the last node and the node before it."""
     last = windows.histories[:, -1]
     degrees = graph.degrees[last]
@@ -204,12 +203,10 @@ def _add_visited(graph: Graph, windows: Windows) -> ChoiceSet:
         before = windows.histories[:, -2]
         known = np.flatnonzero(before >= 0)
         rows, nodes = np.concatenate([rows, known]), np.concatenate([nodes, before[known]])
-    pairs = np.unique(rows * graph.num_nodes + nodes)
-    counts = np.bincount(pairs // graph.num_nodes, minlength=len(windows))
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    candidates = Candidates(offsets=offsets, nodes=(pairs % graph.num_nodes).astype(np.int32))
+    rows, nodes = np.divmod(np.unique(rows * graph.num_nodes + nodes), graph.num_nodes)
+    offsets = np.searchsorted(rows, np.arange(len(windows) + 1))
     streams = kernels.random.make_streams(np.uint64(0), 0, len(windows))
-    return ChoiceSet(graph, windows, candidates, streams, returns=True)
+    return ChoiceSet(graph, windows, Candidates(offsets, nodes.astype(np.int32)), streams, returns=True)
 
 
 def align_walks(graph: Graph, walks: Any) -> Trajectories:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curiograph.arrays import Int32, Int64
 from curiograph.graph.graph import Graph
@@ -63,20 +62,6 @@ class Windows:
 
     def along_links(self, graph: Graph) -> Windows:
         """Select the choices of an out-neighbor of the last visited node."""
-        return self.rows(find_links(graph, self.histories[:, -1], self.nexts))
-
-
-def find_links(graph: Graph, sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return whether the graph has a link from each source to its target.
-
-    >>> find_links(Graph.from_edges([(0, 1)], directed=True), np.array([0, 1]), np.array([1, 0])).tolist()
-    [True, False]
-    """
-    size = graph.num_nodes
-    links = np.repeat(np.arange(size, dtype=np.int64), graph.degrees) * size + graph.indices
-    if len(links) == 0:
-        return np.zeros(np.shape(sources), bool)
-    links.sort()
-    steps = np.asarray(sources, np.int64) * size + targets
-    places = np.minimum(np.searchsorted(links, steps), len(links) - 1)
-    return np.asarray(links[places] == steps)
+        size = graph.num_nodes
+        links = np.repeat(np.arange(size, dtype=np.int64), graph.degrees) * size + graph.indices
+        return self.rows(np.isin(self.histories[:, -1].astype(np.int64) * size + self.nexts, links))

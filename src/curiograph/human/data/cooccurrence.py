@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Int64
 from curiograph.errors import SettingError, WalkError, quote_value
-from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
 from curiograph.human.trajectories import Trajectories
@@ -141,8 +141,7 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
     if not items.any():
         raise WalkError(
             f"the core is empty: no items are left that {item_users} users visited who visited {user_items} of them; "
-            "give a smaller item_users (--item-users) or user_items (--user-items), or a knn graph (--item-graph knn), "
-            "which needs no core."
+            "give a smaller item_users or user_items, or keep='knn', which needs no core."
         )
     names = as_labels([walks.names[int(item)] for item in np.flatnonzero(items)])
     chosen = walks[users[np.unique(walks.users, return_inverse=True)[1]]]
@@ -164,15 +163,18 @@ def link_nearest(
     by_label = sorted(range(size), key=lambda place: (str(names[place]), type(names[place]).__name__))
     numbers = np.full(len(walks.names), -1, np.int64)
     numbers[visited[by_label]] = np.arange(size)
-    users, items = list_latest_items(walks, numbers, size)
-    by_user = scipy.sparse.csr_array((np.ones(len(users), bool), (users, items)), (users.max(initial=-1) + 1, size))
+    visits = pd.DataFrame({"user": np.repeat(walks.users, walks.lengths), "item": numbers[walks.nodes]})
+    visits = visits.sort_values("user", kind="stable").drop_duplicates(keep="last").groupby("user").tail(_MAX_ITEMS)
+    users, row_of = np.unique(visits["user"], return_inverse=True)
+    places = (row_of, visits["item"].to_numpy())
+    by_user = scipy.sparse.csr_array((np.ones(len(visits), bool), places), (len(users), size))
     by_item = by_user.T.tocsr()
     num_users = np.diff(by_item.indptr)
     supported = num_users >= fewest
     if size and not supported.any():
         raise SettingError(
             f"fewest is {fewest}, but the most visited of the {size:,} items has only {num_users.max()} users; give "
-            "that or less (--fewest, or --item-users of predict)."
+            "that or less (--fewest)."
         )
     matrices = [array.astype(np.int64) for half in (by_item, by_user) for array in (half.indptr, half.indices)]
     pairs: list[tuple[Int64, Int64]] = []
@@ -206,20 +208,6 @@ def link_nearest(
     return Graph.from_arrays(np.searchsorted(linked, source), np.searchsorted(linked, target), names=labels)
 
 
-def list_latest_items(walks: Trajectories, numbers: Int64, size: int) -> tuple[Int64, Int64]:
-    """Return pairs of users and items; of a user with many items, those visited last."""
-    by_user = np.argsort(walks.users, kind="stable")
-    lengths = walks.lengths[by_user]
-    users = np.repeat(np.unique(walks.users[by_user], return_inverse=True)[1], lengths)
-    items = numbers[walks.nodes[concatenate_ranges(walks.offsets[:-1][by_user], lengths)]]
-    pairs, latest = np.unique((users * size + items)[::-1], return_index=True)  # with the last visit of each pair
-    owner, item = np.divmod(pairs, max(size, 1))
-    num_items = np.bincount(owner, minlength=1)
-    rank = np.empty(len(pairs), np.int64)
-    rank[np.lexsort((latest, owner))] = np.arange(len(pairs)) - np.repeat(np.cumsum(num_items) - num_items, num_items)
-    return owner[rank < _MAX_ITEMS], item[rank < _MAX_ITEMS]
-
-
 # ---- the most similar pairs of all ----------------------------------------------------------------------------------
 
 
@@ -236,7 +224,7 @@ def link_highest(walks: Trajectories, similarity: ItemSimilarity, mean_degree: f
         raise SettingError(
             f"mean_degree is {mean_degree}, but the {len(items)} items that {fewest} users or more visited make only "
             f"{len(keys)} pairs, a mean degree of {2 * len(keys) / max(len(items), 1):.3g}; give a smaller "
-            "mean_degree (--mean-degree), more walks, or keep='knn' (--item-graph knn)."
+            "mean_degree (--mean-degree), more walks, or keep='knn' (--keep knn)."
         )
     source, target = np.divmod(keys, len(items))
     while True:

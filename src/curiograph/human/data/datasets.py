@@ -6,9 +6,8 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,8 +15,8 @@ from curiograph.errors import FileFormatError, GraphError, SettingError, Unknown
 from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph
 from curiograph.human.data.log_reader import read_log
-from curiograph.human.data.ratings import BOOKS_FILES, MOVIELENS_FILES, find_ratings, read_books, read_movielens
-from curiograph.human.data.wikispeedia import GAME_FILES, BackClicks, find_wikispeedia, read_wikispeedia
+from curiograph.human.data.ratings import BOOKS_FILES, MOVIELENS_FILES, read_books, read_movielens
+from curiograph.human.data.wikispeedia import GAME_FILES, GRAPH_FILES, BackClicks, read_wikispeedia
 from curiograph.human.trajectories import Trajectories
 from curiograph.progress import Progress, no_progress
 from curiograph.results import Skipped
@@ -47,17 +46,24 @@ class Dataset:
 
 
 class DatasetKind(NamedTuple):
-    """A kind of dataset: its folder in a folder of datasets, what to read in a folder, and files that can be given."""
+    """A kind of dataset: its folder in a folder of datasets, files of which one is needed, and files that all are."""
 
     folder: str
-    find: Callable[[Path], Path | None]
     files: tuple[str, ...]
+    required: tuple[str, ...] = ()
+
+    def find(self, folder: Path) -> Path | None:
+        """Return what to read in a folder: its first file, or the folder if several are needed; None if it has none."""
+        found = [folder / name for name in self.files if (folder / name).is_file()]
+        if not found or not all((folder / name).is_file() for name in self.required):
+            return None
+        return folder if self.required else found[0]
 
 
 KINDS = {
-    "wikispeedia": DatasetKind("wikispeedia", find_wikispeedia, tuple(GAME_FILES)),
-    "movielens": DatasetKind("movielens", partial(find_ratings, files=MOVIELENS_FILES), tuple(MOVIELENS_FILES)),
-    "books": DatasetKind("amazon-books", partial(find_ratings, files=BOOKS_FILES), BOOKS_FILES),
+    "wikispeedia": DatasetKind("wikispeedia", tuple(GAME_FILES), GRAPH_FILES),
+    "movielens": DatasetKind("movielens", tuple(MOVIELENS_FILES)),
+    "books": DatasetKind("amazon-books", BOOKS_FILES),
 }
 """Kinds of datasets by name."""
 
@@ -112,8 +118,6 @@ _SOURCES = (
 )
 SOURCES = {source.name: source for source in _SOURCES}
 """Datasets that can be downloaded, by name."""
-ALIASES = {"amazon-books": "books"}
-"""Other names of datasets."""
 
 
 def load_dataset(
@@ -146,8 +150,7 @@ def load_dataset(
     Traceback (most recent call last):
     curiograph.errors.UnknownNameError: there is no dataset and no file 'wikispedia'; ...
     """
-    name = ALIASES.get(str(name_or_path), str(name_or_path))
-    path = as_path(name_or_path)
+    name, path = str(name_or_path), as_path(name_or_path)
     if name in KINDS or name in SOURCES:
         kind = name if name in KINDS else SOURCES[name].kind
         found = find_dataset(name, folder)
@@ -216,23 +219,14 @@ def _list_roots(folder: PathLike | None) -> list[Path]:
             raise FileFormatError(f"{folder}: there is no such folder; check its name.")
         return [as_path(folder)]
     given = os.environ.get("CURIOGRAPH_DATA")
-    roots = [Path(given)] if given else []
-    try:
-        return [*roots, get_cache_folder()]
-    except SettingError:  # without a home folder, CURIOGRAPH_DATA is sufficient
-        if not roots:
-            raise
-        return roots
+    return [*([Path(given)] if given else []), get_cache_folder()]
 
 
 def get_cache_folder() -> Path:
-    """Return the folder of downloaded datasets; raise SettingError if the user has no home folder."""
+    """Return the folder of downloaded datasets."""
     import pooch
 
-    try:
-        return Path(pooch.os_cache("curiograph"), "data")
-    except RuntimeError as error:
-        raise SettingError(f"{error}.") from None
+    return Path(pooch.os_cache("curiograph"), "data")
 
 
 def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = no_progress) -> Path:
@@ -249,7 +243,7 @@ def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = n
     """
     import pooch
 
-    source = SOURCES.get(ALIASES.get(name, name))
+    source = SOURCES.get(name)
     if source is None:
         raise UnknownNameError(f"there is no dataset {name!r} to get; the datasets are {', '.join(SOURCES)}.")
     root = get_cache_folder() if cache is None else as_path(cache)

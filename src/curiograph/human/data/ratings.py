@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from curiograph.errors import FileFormatError
 from curiograph.graph.labels import ListLabels
 from curiograph.human.data.event_columns import EventColumns, guess
 from curiograph.human.data.log_reader import read_events, read_log
@@ -25,22 +24,12 @@ BOOKS_FILES = ("ratings_Books.csv", "ratings_Books.csv.gz", "Books.csv", "Books.
 """Names of the files of Amazon Books."""
 
 
-def find_ratings(folder: Path, files: Iterable[str]) -> Path | None:
-    """Return the first of some files that is in a folder, or None."""
-    return next((folder / name for name in files if (folder / name).is_file()), None)
-
-
-def read_movielens(path: Path) -> Trajectories:
-    """Read a folder of MovieLens or its file of ratings; titles come from the file next to it.
+def read_movielens(file: Path) -> Trajectories:
+    """Read a file of ratings of MovieLens; titles come from the file next to it.
 
     Labels are titles; films that share a title get their id appended, as in `Emma (1996) [838]`. Without a file of
     titles, labels are ids.
     """
-    file = path if path.name in MOVIELENS_FILES else find_ratings(path, MOVIELENS_FILES)
-    if file is None:
-        raise FileFormatError(
-            f"{path}: contains no {' or '.join(MOVIELENS_FILES)}; give an unpacked folder of MovieLens."
-        )
     if file.name == "ratings.csv":
         walks = read_log(file, user="userId", item="movieId", time="timestamp")
     elif file.name == "u.data":
@@ -77,14 +66,8 @@ def make_unique_labels(titles: dict[str, str], items: Iterable[str]) -> dict[str
     return labels if unique else {item: item for item in titles}
 
 
-def read_books(path: Path) -> Trajectories:
-    """Read a file of ratings of Amazon Books, or the folder that contains it.
-
-    The layouts are `ratings_Books.csv` (user, item, rating, time, no header) and `Books.csv` with a header.
-    """
-    file = path if path.name in BOOKS_FILES else find_ratings(path, BOOKS_FILES)
-    if file is None:
-        raise FileFormatError(f"{path}: contains no {', '.join(BOOKS_FILES)}; give the folder of one of these files.")
+def read_books(file: Path) -> Trajectories:
+    """Read a file of ratings of Amazon Books: without a header (user, item, rating, time), or with one."""
     source = TextSource(file)
     if guess("user", next(source.lines(), (0, ""))[1].split(",")):
         return read_log(file)

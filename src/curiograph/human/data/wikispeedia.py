@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import unquote
 
-from curiograph.errors import FileFormatError, quote_value
+from curiograph.errors import quote_value
 from curiograph.graph.graph import Graph
 from curiograph.human.data.events import warn_skipped
 from curiograph.human.data.text_source import TextSource
@@ -20,12 +20,8 @@ BackClicks = Literal["resolve", "keep"]
 """Back clicks: remove the page that was left, or keep it and visit the page before again."""
 GAME_FILES = {"paths_finished.tsv": 5, "paths_unfinished.tsv": 6}
 """Number of columns of each game file; the first four are user, time, duration and path."""
-
-
-def find_wikispeedia(folder: Path) -> Path | None:
-    """Return `folder` if it contains the dataset, else None."""
-    has_graph = all((folder / name).is_file() for name in ("articles.tsv", "links.tsv"))
-    return folder if has_graph and any((folder / name).is_file() for name in GAME_FILES) else None
+GRAPH_FILES = ("articles.tsv", "links.tsv")
+"""Files of the graph."""
 
 
 def read_wikispeedia(path: Path, back_clicks: BackClicks = "resolve") -> tuple[Trajectories, Graph, dict[str, str]]:
@@ -40,16 +36,18 @@ def read_wikispeedia(path: Path, back_clicks: BackClicks = "resolve") -> tuple[T
     check_choice("back_clicks", back_clicks, get_args(BackClicks))
     folder, names = (path.parent, [path.name]) if path.name in GAME_FILES else (path, list(GAME_FILES))
     files = [folder / name for name in names if (folder / name).is_file()]
-    if not files:
-        raise FileFormatError(f"{path}: contains no {' or '.join(names)}; give the unpacked folder of Wikispeedia.")
     problems: list[Problem] = []
-    rows = _read_rows(folder / "articles.tsv", 1, problems)
-    texts = {article: article for article in (unquote(name) for _, (name,) in rows)}
-    links = []
-    for place, pair in _read_rows(folder / "links.tsv", 2, problems):
-        link = unquote(pair[0]), unquote(pair[1])
-        if _check_articles(place, link, texts, problems):
-            links.append(link)
+
+    def has_articles(place: str, names: Iterable[str]) -> bool:
+        missing = next((name for name in names if name not in texts), None)
+        if missing is not None:
+            problems.append(("unknown article", f"{place}: the article {quote_value(missing)} is not in articles.tsv"))
+        return missing is None
+
+    texts = {unquote(name): unquote(name) for _, (name,) in _read_rows(folder / "articles.tsv", 1, problems)}
+    rows = _read_rows(folder / "links.tsv", 2, problems)
+    pairs = [(place, (unquote(source), unquote(target))) for place, (source, target) in rows]
+    links = [link for place, link in pairs if has_articles(place, link)]
     graph = Graph.from_edges(links, directed=True, nodes=texts)
     games = []
     for file in files:
@@ -63,7 +61,7 @@ def read_wikispeedia(path: Path, back_clicks: BackClicks = "resolve") -> tuple[T
                 problems.append(("bad time", f"{place}: the time {quote_value(time)} is neither a number nor NULL"))
             elif walk is None:
                 problems.append(("impossible back click", f"{place}: a back click < has no page to return to"))
-            elif _check_articles(place, [click for click in clicks if click != "<"], texts, problems):
+            elif has_articles(place, (click for click in clicks if click != "<")):
                 moment = math.inf if time == "NULL" else float(time)
                 games.append((moment, user if user != "NULL" else place, walk))
     skipped = Skipped.count_problems(problems)
@@ -101,16 +99,6 @@ def resolve_back_clicks(clicks: list[str], back_clicks: BackClicks = "resolve") 
             return None
         visits.append(pages[-1])
     return pages if back_clicks == "resolve" else visits
-
-
-def _check_articles(
-    place: str, names: list[str] | tuple[str, str], articles: dict[str, str], problems: list[Problem]
-) -> bool:
-    """Return whether all names are articles; otherwise add the first other one to the problems."""
-    missing = next((name for name in names if name not in articles), None)
-    if missing is not None:
-        problems.append(("unknown article", f"{place}: the article {quote_value(missing)} is not in articles.tsv"))
-    return missing is None
 
 
 def _read_rows(path: Path, width: int, problems: list[Problem]) -> Iterator[tuple[str, list[str]]]:

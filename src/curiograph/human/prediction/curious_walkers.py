@@ -19,7 +19,6 @@ from curiograph.centrality.history import check_p_g
 from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.batch import GraphBatch
-from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.progress import Progress, no_progress
@@ -58,18 +57,12 @@ def simulate_walkers(
         unit=f"groups of {_STARTS_PER_TASK} nodes",
         progress=progress,
     )
+    found = {key: np.concatenate([result[key] for result in results]) for key in results[0]}
     arrays = []
     for step in range(steps):
-        rows, nodes, chances = [], [], []
-        for result, some in zip(results, tasks, strict=True):
-            begins, ends = result["bounds"][:-1][step::steps], result["bounds"][1:][step::steps]
-            entries = concatenate_ranges(begins, ends - begins)
-            rows.append(np.repeat(some, ends - begins))
-            nodes.append(result["nodes"][entries])
-            chances.append(result["chances"][entries])
-        places = (np.concatenate(rows), np.concatenate(nodes))
-        shape = (graph.num_nodes, graph.num_nodes)
-        arrays.append(scipy.sparse.coo_array((np.concatenate(chances), places), shape=shape).tocsr())
+        now = found["steps"] == step
+        places, shape = (found["starts"][now], found["nodes"][now]), (graph.num_nodes, graph.num_nodes)
+        arrays.append(scipy.sparse.coo_array((found["chances"][now], places), shape=shape).tocsr())
     return arrays
 
 
@@ -82,26 +75,22 @@ def score_visits(visits: Sequence[Any], histories: Int32, candidates: Candidates
 
 
 def simulate_starts(shared: tuple[Any, ...], starts: Int64) -> Mapping[str, Any]:
-    """Task function: probabilities from some starts, flat.
-
-    Those of start i after step k are at `bounds[i * steps + k]:bounds[i * steps + k + 1]`.
-    """
+    """Task function: probabilities from some starts, as flat arrays of steps, starts, nodes and chances."""
     graph, agent, reward, p_g, steps, count, seed = shared
     policy = WalkerPolicy(
         stack=GraphBatch.of([graph]), agent=agent, reward=as_reward(reward), p_g=p_g, fallback="frontier", workers=1
     )
     limits = SwarmLimits(count, alpha=1.0, groups=1, steps=steps)  # as many walkers at every step
-    nodes, chances = [], []
+    found = []
     for start in starts:
         states = States.start(np.asarray([start], np.int32), seed)
         streams = kernels.random.make_streams(states.streams[0], 0, 1)
         visited = simulate_swarm(policy, states, np.ones(1), limits, streams).steps[1:]
-        for step in range(steps):
-            reached = step < len(visited)
-            nodes.append(visited[step].indices if reached else np.empty(0, np.int32))
-            chances.append(visited[step].data if reached else np.empty(0))
+        found += [(step, start, each.indices, each.data) for step, each in enumerate(visited)]
+    sizes = [len(nodes) for _, _, nodes, _ in found]
     return {
-        "nodes": np.concatenate(nodes).astype(np.int32),
-        "chances": np.concatenate(chances).astype(np.float32),
-        "bounds": np.concatenate([[0], np.cumsum([len(each) for each in nodes])]).astype(np.int64),
+        "steps": np.repeat(np.array([step for step, _, _, _ in found], np.int16), sizes),
+        "starts": np.repeat(np.array([start for _, start, _, _ in found], np.int32), sizes),
+        "nodes": np.concatenate([nodes for _, _, nodes, _ in found]).astype(np.int32),
+        "chances": np.concatenate([chances for _, _, _, chances in found]).astype(np.float32),
     }

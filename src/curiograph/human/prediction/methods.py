@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,6 @@ from curiograph.errors import import_optional
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_ranks import MEASURES
 from curiograph.human.choices.choice_sets import ChoiceSet
-from curiograph.parallel import IN_PROCESS, Engine
-from curiograph.progress import Progress, no_progress
 
 REWARDS = ("igt", "cpt")
 """Rewards of the curious walkers."""
@@ -30,7 +28,6 @@ ALPHAS = (0.01, 0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.9
 """Values of alpha among which one is fitted."""
 KINDS = ("greedy", "trained")
 """Kinds of curious walkers: for the exact reward of the next step, or with an agent trained on the graph."""
-Name = TypeVar("Name", bound=str)
 _THEORIES = {"igt": ("igt",), "cpt": ("cpt",), "igt+cpt": ("igt", "cpt")}
 _NOT_CURIOUS = ("degree", "popularity", "markov", "item-knn", PAGERANK, MEMORY)
 _STARTUP_TRIALS = 10  # random trials before the Gaussian process is used
@@ -124,35 +121,23 @@ class Components:
 # ---- PageRank of the candidates -------------------------------------------------------------------------------------
 
 
-def score_pagerank(
-    choices: Mapping[Name, ChoiceSet], engine: Engine = IN_PROCESS, progress: Progress = no_progress
-) -> dict[Name, Float32]:
-    """Compute the PageRank of all candidates for every alpha; return an array alphas x candidates by choice set.
-
-    The histories of a choice set must have equal lengths, as those of `Trajectories.windows`.
-    """
-    arrays = [(each.windows.histories, each.candidates.offsets, each.candidates.nodes) for each in choices.values()]
-    key = [next(iter(choices.values())).graph, *arrays]
-    results = engine.map(_score_alpha, choices, ALPHAS, name="pagerank", key=key, progress=progress)
-    return {name: np.stack([result[name] for result in results]) for name in choices}
-
-
-def _score_alpha(choices: Mapping[str, ChoiceSet], alpha: float) -> Mapping[str, Any]:
-    """Task function: compute the PageRank of the candidates of all choice sets for one alpha.
+def score_alpha(shared: tuple[Graph, Sequence[ChoiceSet]], alpha: float) -> Mapping[str, Any]:
+    """Task function: compute the PageRank of the candidates for one alpha, by the number of the choice set.
 
     That of a history is a mean over its nodes, weighted by the expected number of visits before the first teleport.
     """
-    starts = np.unique(np.concatenate([each.windows.histories.ravel() for each in choices.values()]))
-    table, flows = solve_from_nodes(next(iter(choices.values())).graph, alpha, starts)
+    graph, sets = shared
+    starts = np.unique(np.concatenate([each.windows.histories.ravel() for each in sets]))
+    table, flows = solve_from_nodes(graph, alpha, starts)
     scored = {}
-    for name, each in choices.items():
+    for number, each in enumerate(sets):
         candidates, columns = each.candidates, np.searchsorted(starts, each.windows.histories).T
         total = flows[columns].sum(axis=0)[candidates.walks]
         scores = np.zeros(len(candidates.nodes), np.float32)
         for column in columns:
             rows = column[candidates.walks]
             scores += table[rows, candidates.nodes] * (flows[rows] / total)
-        scored[name] = scores
+        scored[str(number)] = scores
     return scored
 
 
@@ -172,12 +157,32 @@ def solve_from_nodes(graph: Graph, alpha: float, starts: Int32) -> tuple[Float32
 def fit_split(shared: tuple[Components, int], task: tuple[NDArray[np.bool_], int]) -> Mapping[str, Any]:
     """Task function: fit every method to the choices of training users, and rank those of test users.
 
-    Returns `fits` with the mixture of every method, and under the name of each method its measures x test choices.
+    The methods are those that the components allow: of all kinds of walkers present, and with counts if there are any.
+    A mixture starts its search from the best mixtures of fewer components. Returns `fits` with the mixture of every
+    method, and under the name of each method its measures x test choices.
     """
     (components, trials), (is_test, seed) = shared, task
     import_optional("torch", "predict", "Fitting alpha and weights").set_num_threads(1)
-    fits = fit_methods(components.rows(~is_test), trials, seed)
-    test = components.rows(is_test)
+    training, test = components.rows(~is_test), components.rows(is_test)
+    kinds = [kind for kind in KINDS if f"{kind} {REWARDS[0]}" in training.walkers]
+    pagerank = max((Mixture({PAGERANK: 1.0}, alpha) for alpha in ALPHAS), key=training.evaluate)
+    fits = {name: Mixture({name: 1.0}) for name in training.baselines} | {PAGERANK: pagerank}
+    for theory, rewards in _THEORIES.items():
+        for kind in kinds:
+            curious = [f"{kind} {reward}" for reward in rewards]
+            begin = [fits[name] for name in curious] if len(curious) > 1 else contrast_pagerank(training, *curious)
+            names = [PAGERANK, *curious]
+            fits[f"{kind} {theory}"] = fit_mixture(training, names, trials, seed, begin=[pagerank, *begin])
+        fits[theory] = max((fits[f"{kind} {theory}"] for kind in kinds), key=training.evaluate)
+    begin = [pagerank, *contrast_pagerank(training, MEMORY)]
+    fits[MEMORY] = fit_mixture(training, [PAGERANK, MEMORY], trials, seed, begin=begin)
+    if training.baselines:
+        singles = [Mixture({name: 1.0}, pagerank.alpha, scaled=True) for name in _NOT_CURIOUS]
+        without = fit_mixture(training, _NOT_CURIOUS, 2 * trials, seed, scaled=True, begin=singles)
+        names = [*_NOT_CURIOUS, *(f"{kind} {reward}" for kind in kinds for reward in REWARDS)]
+        begin = [without, *(replace(without, steps=steps) for steps in (2, 3))]
+        fits[ALL_WITHOUT_CURIOSITY] = without
+        fits[ALL_WITH_CURIOSITY] = fit_mixture(training, names, 2 * trials, seed, scaled=True, begin=begin)
     measures = {}
     for method, mixture in fits.items():
         ranks = test.choices.rank(test.score_mixture(mixture))
@@ -185,42 +190,14 @@ def fit_split(shared: tuple[Components, int], task: tuple[NDArray[np.bool_], int
     return {"fits": {method: mixture.to_dict() for method, mixture in fits.items()}, **measures}
 
 
-def fit_methods(training: Components, trials: int, seed: int) -> dict[str, Mixture]:
-    """Fit every method that the components allow: of all kinds of walkers present, and with counts if there are any.
-
-    A mixture starts its search from the best mixtures of fewer components.
-    """
-    kinds = [kind for kind in KINDS if f"{kind} {REWARDS[0]}" in training.walkers]
-    pagerank = fit_mixture(training, [PAGERANK], trials, seed)
-    fits = {name: Mixture({name: 1.0}) for name in training.baselines} | {PAGERANK: pagerank}
-    for theory, rewards in _THEORIES.items():
-        for kind in kinds:
-            curious = [f"{kind} {reward}" for reward in rewards]
-            names = [PAGERANK, *curious]
-            begin = [fits[name] for name in curious] if len(curious) > 1 else _contrast_pagerank(training, names)
-            fits[f"{kind} {theory}"] = fit_mixture(training, names, trials, seed, begin=[pagerank, *begin])
-        fits[theory] = max((fits[f"{kind} {theory}"] for kind in kinds), key=training.evaluate)
-    begin = [pagerank, *_contrast_pagerank(training, [PAGERANK, MEMORY])]
-    fits[MEMORY] = fit_mixture(training, [PAGERANK, MEMORY], trials, seed, begin=begin)
-    if not training.baselines:
-        return fits
-    singles = [Mixture({name: 1.0}, pagerank.alpha, scaled=True) for name in _NOT_CURIOUS]
-    without = fit_mixture(training, _NOT_CURIOUS, 2 * trials, seed, scaled=True, begin=singles)
-    names = [*_NOT_CURIOUS, *(f"{kind} {reward}" for kind in kinds for reward in REWARDS)]
-    begin = [without, *(replace(without, steps=steps) for steps in (2, 3))]
-    fits[ALL_WITHOUT_CURIOSITY] = without
-    fits[ALL_WITH_CURIOSITY] = fit_mixture(training, names, 2 * trials, seed, scaled=True, begin=begin)
-    return fits
-
-
-def _contrast_pagerank(training: Components, names: Sequence[str]) -> list[Mixture]:
+def contrast_pagerank(training: Components, walkers: str) -> list[Mixture]:
     """Return mixtures of walkers that stay near the history minus PageRank: good starting points of a search."""
-    most = len(training.walkers[names[-1]])
+    most = len(training.walkers[walkers])
     settings = dict.fromkeys((alpha, min(steps, most)) for alpha, steps in ((0.8, 2), (0.95, 2), (0.95, 4)))
     mixtures = []
     for alpha, steps in settings:
-        spreads = (max(training.compute_spread(name, alpha, steps), 1e-12) for name in names)
-        weights = {name: sign / spread for name, sign, spread in zip(names, (-1, 1), spreads, strict=True)}
+        signs = {PAGERANK: -1, walkers: 1}
+        weights = {name: sign / max(training.compute_spread(name, alpha, steps), 1e-12) for name, sign in signs.items()}
         mixtures.append(Mixture(weights, alpha, steps))
     return mixtures
 
@@ -233,30 +210,27 @@ def fit_mixture(
     scaled: bool = False,
     begin: Sequence[Mixture] = (),
 ) -> Mixture:
-    """Find the mixture of some components with the largest mean percentile rank.
+    """Find the mixture of some components, walkers among them, with the largest mean percentile rank.
 
     Alpha, the steps of walkers and the weights are searched by the Gaussian process of optuna, after all mixtures of
-    `begin`: the result is at least as good on these choices. For PageRank alone every alpha is tried.
+    `begin`: the result is at least as good on these choices.
     """
-    if list(names) == [PAGERANK]:
-        return max((Mixture({PAGERANK: 1.0}, alpha) for alpha in ALPHAS), key=components.evaluate)
     optuna = import_optional("optuna", "predict", "Fitting alpha and weights")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    space = {"alpha": optuna.distributions.IntDistribution(0, len(ALPHAS) - 1)}
-    walker_steps = [len(components.walkers[name]) for name in names if name in components.walkers]
-    if walker_steps:
-        space["steps"] = optuna.distributions.IntDistribution(1, walker_steps[0])
-    if len(names) > 1:
-        space |= {name: optuna.distributions.FloatDistribution(-1, 1) for name in names}
+    most_steps = max(len(table) for table in components.walkers.values())
+    space = {
+        "alpha": optuna.distributions.IntDistribution(0, len(ALPHAS) - 1),
+        "steps": optuna.distributions.IntDistribution(1, most_steps),
+        **{name: optuna.distributions.FloatDistribution(-1, 1) for name in names},
+    }
 
     def get_scale(name: str, alpha: float, steps: int) -> float:
         """Return the spread of a component: weights are searched in units of it, since spreads differ by orders."""
-        spread = 1.0 if scaled or len(names) == 1 else components.compute_spread(name, alpha, steps)
-        return spread if spread > 0 else 1.0
+        return (1.0 if scaled else components.compute_spread(name, alpha, steps)) or 1.0
 
     def to_mixture(parameters: dict[str, Any]) -> Mixture:
-        alpha, steps = ALPHAS[parameters["alpha"]], int(parameters.get("steps", 1))
-        weights = {name: float(parameters.get(name, 1.0)) for name in names}
+        alpha, steps = ALPHAS[parameters["alpha"]], int(parameters["steps"])
+        weights = {name: float(parameters[name]) for name in names}
         if not any(weights.values()):
             weights = {names[0]: 1.0}
         weights = {name: weight / get_scale(name, alpha, steps) for name, weight in weights.items()}
@@ -267,11 +241,8 @@ def fit_mixture(
             name: weight * get_scale(name, mixture.alpha, mixture.steps) for name, weight in mixture.weights.items()
         }
         largest = max(map(abs, weights.values()))
-        parameters: dict[str, Any] = {name: weights.get(name, 0.0) / largest for name in space}
-        parameters["alpha"] = ALPHAS.index(mixture.alpha)
-        if "steps" in space:
-            parameters["steps"] = min(mixture.steps, space["steps"].high)
-        return parameters
+        places = {"alpha": ALPHAS.index(mixture.alpha), "steps": min(mixture.steps, most_steps)}
+        return places | {name: weights.get(name, 0.0) / largest for name in names}
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)

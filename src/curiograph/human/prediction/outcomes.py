@@ -197,14 +197,12 @@ class Prediction(Table):
             bars.axvline(0.5, color="#555555", linewidth=1, linestyle=":")
             bars.set_xlabel(f"mean percentile rank of the choice among {CANDIDATE_LABELS[outcome.among]}")
             base, ranks = outcome.by_choice(PAGERANK), outcome.by_choice("igt+cpt")
-            tested = ~np.isnan(base) & ~np.isnan(ranks)
-            scatter.hexbin(base[tested], ranks[tested], gridsize=24, cmap="Greys", mincnt=1, linewidths=0.2)
+            base, ranks = base[~np.isnan(base)], ranks[~np.isnan(base)]  # both are known for the tested choices
+            scatter.hexbin(base, ranks, gridsize=24, cmap="Greys", mincnt=1, linewidths=0.2)
             scatter.plot([0, 1], [0, 1], color=COLORS["muted"], linestyle="--", linewidth=1)
-            bins = np.clip(10 * base[tested], 0, 9).astype(int)
-            counts = np.bincount(bins, minlength=10)
-            filled = np.flatnonzero(counts)
-            means = np.bincount(bins, ranks[tested], 10)[filled] / counts[filled]
-            scatter.plot(filled / 10 + 0.05, means, "o-", color=COLORS["mixture"], label="mean of igt+cpt")
+            tenths = np.clip(10 * base, 0, 9).astype(int)
+            means = [ranks[tenths == tenth].mean() for tenth in np.unique(tenths)]
+            scatter.plot(np.unique(tenths) / 10 + 0.05, means, "o-", color=COLORS["mixture"], label="mean of igt+cpt")
             scatter.set(xlabel="percentile rank by PageRank", ylabel="percentile rank by igt+cpt")
             scatter.legend(frameon=False, fontsize=8, loc="lower right")
         figure.suptitle(self.name)

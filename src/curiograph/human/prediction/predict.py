@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.arrays import Float32
-from curiograph.errors import SettingError, UnknownNameError, import_optional, quote_value
+from curiograph.errors import SettingError, UnknownNameError, WalkError, import_optional, quote_value
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.baselines import BASELINES
 from curiograph.human.choices.choice_ranks import MEASURES
-from curiograph.human.choices.choice_sets import CandidateScope
+from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
 from curiograph.human.data.datasets import Dataset, load_dataset
 from curiograph.human.prediction.curious_walkers import score_visits, simulate_walkers
-from curiograph.human.prediction.methods import MEMORY, REWARDS, Components, fit_split, score_pagerank
+from curiograph.human.prediction.methods import ALPHAS, MEMORY, REWARDS, Components, fit_split, score_alpha
 from curiograph.human.prediction.outcomes import Outcome, Prediction
 from curiograph.human.prediction.study import Recipe, Study, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
+from curiograph.recommendation.count_rankers import ItemKnn, Markov, Popularity
 from curiograph.validation import check_integer, check_seed
 
 _TRAINING_COPIES = 16  # walks that train together on the graph
 WalkersLike = Literal["greedy", "trained"] | Mapping[str, AgentLike]
+Scope = TypeVar("Scope", bound=str)
 
 
 @dataclass(frozen=True)
@@ -139,33 +140,63 @@ def predict(
         data = load_dataset(data, folder)
     if graph is not None:
         data = replace(data, graph=graph)
-    study = make_study(data, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
-    for among, choices in study.choices.items():
+    study = make_study(data, recipe, seed)
+    choices = draw_choices(study, effort)
+    for among, each in choices.items():
         for number in range(effort.splits):
-            is_test = study.split(number, choices.windows.users)
+            is_test = study.split(number, each.windows.users)
             if is_test.all() or not is_test.any():
                 raise SettingError(
-                    f"{study.name}: split {number} has all {len(choices)} choices ({among}) in one group of users; "
+                    f"{study.name}: split {number} has all {len(each)} choices ({among}) in one group of users; "
                     "give walks of more users."
                 )
     training, scoring, *fitting = split_progress(progress, [walkers == "trained", 1, 0.5, 0.5])
-    agents = find_agents(study.graph, walkers, effort.train_steps, seed, engine, training)
-    scored = score_components(study, agents, effort, engine, scoring)
+    agents: dict[str, Any] = {}
+    if walkers != "greedy":
+        agents = find_agents(study.graph, walkers, effort.train_steps, seed, engine, training)
+    scored = score_components(study, choices, agents, effort, engine, scoring)
     outcomes: dict[str, Outcome] = {
         among: fit_splits(study, scored[among], effort, among, [agents], engine, stage)
         for (among, stage) in zip(scored, fitting, strict=True)
     }
-    facts = {"study": study.summarize(), "recipe": asdict(study.recipe), "effort": asdict(effort), "seed": seed}
+    windows = study.choice_walks.windows(study.recipe.burn_in)
+    facts = {
+        "study": {
+            "graph": repr(study.graph),
+            "mean_degree": round(float(study.graph.degrees.mean()), 2),
+            "users": {"makers": study.graph_walks.num_users, "others": study.choice_walks.num_users},
+            "choices": {among: len(each) for among, each in choices.items()},
+            "along_edges": round(len(windows.along_links(study.graph)) / max(1, len(windows)), 4),
+        },
+        "recipe": asdict(study.recipe),
+        "effort": asdict(effort),
+        "seed": seed,
+    }
     names = {reward: agent.name for reward, agent in agents.items()}
     return Prediction(study.name, facts, outcomes, names, study.skipped)
+
+
+def draw_choices(study: Study, effort: Effort = FULL) -> dict[CandidateScope, ChoiceSet]:
+    """Draw the choices to predict, by candidate set; only choices among "last" follow a link."""
+    windows = study.choice_walks.windows(study.recipe.burn_in)
+    linked = ChoiceSet.from_windows(study.graph, windows.along_links(study.graph))
+    among_several = linked.windows.rows(linked.candidates.counts > 1)
+    if len(among_several) < 2:
+        raise WalkError(
+            f"{study.name}: there are {len(windows):,} runs of {study.recipe.burn_in + 1} distinct visits, and "
+            f"{len(among_several)} of them end with a choice between neighbors; give more walks, a denser graph, "
+            "or a shorter burn-in."
+        )
+    return {
+        "last": ChoiceSet.from_windows(study.graph, among_several.sample(effort.windows, study.seed)),
+        "all": ChoiceSet.from_windows(study.graph, windows.sample(effort.all_windows, study.seed), "all"),
+    }
 
 
 def find_agents(
     graph: Graph, walkers: WalkersLike, steps: int, seed: int, engine: Engine, progress: Progress = no_progress
 ) -> dict[str, Any]:
-    """Return the agents of trained walkers by reward: none, the given ones, or agents trained on the graph."""
-    if walkers == "greedy":
-        return {}
+    """Return the agents of walkers by reward: the given ones, or agents trained on the graph."""
     if isinstance(walkers, Mapping) and set(walkers) == set(REWARDS):
         return {reward: as_agent(walkers[reward]) for reward in REWARDS}
     if walkers != "trained":
@@ -192,39 +223,40 @@ def find_agents(
 
 def score_components(
     study: Study,
+    choices: Mapping[Scope, ChoiceSet],
     agents: Mapping[str, Any],
     effort: Effort = FULL,
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
-) -> dict[CandidateScope, Components]:
-    """Score the candidates of every choice by all components, for each candidate set."""
+) -> dict[Scope, Components]:
+    """Score the candidates of all choices by every component; the histories of a choice set have equal lengths."""
+    graph, sets = study.graph, list(choices.values())
     components = [(MEMORY, "random", "igt", effort.walkers)]
     components += [(f"greedy {reward}", "greedy", reward, effort.walkers) for reward in REWARDS]
     components += [(f"trained {reward}", agents[reward], reward, effort.trained_walkers) for reward in agents]
-    walked: dict[CandidateScope, dict[str, Float32]] = {among: {} for among in study.choices}
+    walked: list[dict[str, Float32]] = [{} for _ in sets]
+    starts = np.concatenate([each.windows.histories.ravel() for each in sets])
     *walking, ranking = split_progress(progress, [1] * (len(components) + 1))
     # one at a time: the visits may take hundreds of megabytes
     for (name, agent, reward, count), stage in zip(components, walking, strict=True):
         visits = simulate_walkers(
-            study.graph, agent, reward, study.starts, p_g=effort.p_g, steps=effort.steps, count=count, seed=study.seed,
+            graph, agent, reward, starts, p_g=effort.p_g, steps=effort.steps, count=count, seed=study.seed,
             engine=engine, progress=stage,
         )  # fmt: skip
-        for among, each in study.choices.items():
-            walked[among][name] = score_visits(visits, each.windows.histories, each.candidates)
-    pagerank = score_pagerank(study.choices, engine, ranking)
-    rankers = [baseline.from_walks(study.graph, study.graph_walks) for baseline in BASELINES]
-    return {
-        among: Components(
-            choices=each,
-            pagerank=pagerank[among],
-            walkers=walked[among],
-            baselines={
-                ranker.name: ranker.scores(study.graph, each.windows.list_histories(), each.candidates)
-                for ranker in rankers
-            },
-        )
-        for among, each in study.choices.items()
-    }
+        for found, each in zip(walked, sets, strict=True):
+            found[name] = score_visits(visits, each.windows.histories, each.candidates)
+    key = [graph, *((each.windows.histories, each.candidates.offsets, each.candidates.nodes) for each in sets)]
+    pagerank = engine.map(score_alpha, (graph, sets), ALPHAS, name="pagerank", key=key, progress=ranking)
+    in_degrees = np.bincount(graph.indices, minlength=graph.num_nodes).astype(np.float64)
+    rankers = [ranker.from_walks(graph, study.graph_walks) for ranker in (Popularity, Markov, ItemKnn)]
+    scored: dict[Scope, Components] = {}
+    for number, (among, each) in enumerate(choices.items()):
+        nodes, histories = each.candidates.nodes, each.windows.list_histories()
+        baselines = {"uniform": np.zeros(len(nodes)), "degree": in_degrees[nodes]}
+        baselines |= {ranker.name: ranker.scores(graph, histories, each.candidates) for ranker in rankers}
+        by_alpha = np.stack([result[str(number)] for result in pagerank])
+        scored[among] = Components(each, by_alpha, walked[number], baselines)
+    return scored
 
 
 def fit_splits(
