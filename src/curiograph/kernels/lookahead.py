@@ -318,7 +318,9 @@ def _describe_ahead(
             continue
         free += 1
         log_degree += _log1p(indptr[x + 1] - indptr[x])
-        near = _find_links(indptr, indices, x, walk, length, masks, hubs, num_hubs)
+        near = masks[x]
+        if num_hubs > 0:
+            near = _find_links(indptr, indices, x, walk, length, masks, hubs, num_hubs)
         if near == _ZERO:
             loose += 1
             continue
