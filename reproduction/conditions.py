@@ -84,7 +84,7 @@ def compare_datasets(setup: Setup, datasets: list[Dataset], settings: dict[str, 
             tested = ~np.isnan(everyone.gains[base])
             users = np.unique(everyone.users[tested], return_inverse=True)[1]
             sums = sum_by_user(everyone.gains[base][tested, None], users)
-            overall[dataset.name][base] = asdict(estimate_means(sums, np.bincount(users), settings["seed"])[0])
+            overall[dataset.name][base] = asdict(estimate_means(sums, np.bincount(users))[0])
         contrasts += [
             {"dataset": dataset.name, "condition": condition, "base": base}
             | contrast_groups(group, base, settings["seed"])

@@ -66,7 +66,7 @@ def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str,
     bits = dict(zip(models, _test_models(data, models, names, fold_of_user, testing).T, strict=True))
     columns = [bits[given] for given in GIVEN.values()]
     columns += [bits[model] - bits[GIVEN[title]] for (title, _), model in additions.items()]
-    estimates = [asdict(each) for each in estimate_means(np.column_stack(columns), np.bincount(user_of), setup.seed)]
+    estimates = [asdict(each) for each in estimate_means(np.column_stack(columns), np.bincount(user_of))]
     sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
     return {
         "choices": len(choices),

@@ -35,7 +35,7 @@ from curiograph.agents.pretrained import save_agent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.cli.main import main
 from curiograph.graph.io.formats import write_graph
-from curiograph.training.checkpoint import save_checkpoint
+from curiograph.training.learner import save_checkpoint
 
 disk = Path(sys.argv[1])
 

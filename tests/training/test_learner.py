@@ -15,8 +15,8 @@ from curiograph.agents.gnn import GnnShape, Subgraphs  # noqa: E402
 from curiograph.agents.planner import compute_features  # noqa: E402
 from curiograph.exploration.mdp import begin  # noqa: E402
 from curiograph.rewards.reward_names import as_reward  # noqa: E402
-from curiograph.training.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
 from curiograph.training.dqn import DqnLearner, GnnNetwork, PaperDqnLearner  # noqa: E402
+from curiograph.training.learner import load_checkpoint, save_checkpoint  # noqa: E402
 from curiograph.training.training_settings import TrainingSettings  # noqa: E402
 from curiograph.training.value_learning import ValueLearner  # noqa: E402
 

@@ -63,32 +63,30 @@ def as_agent(agent: AgentLike) -> Agent:
         return agent
     if isinstance(agent, Path):
         return load_agent(agent)
-    if isinstance(agent, str):
-        return find_agent(agent)
     if isinstance(agent, type):
         raise UnknownNameError(f"{agent.__name__} is a class, not an agent; pass an instance: {agent.__name__}().")
     if callable(getattr(agent, "scores", None)):
         return _AdaptedAgent(agent)
-    raise UnknownNameError(f"{agent!r} is not an agent; give a name or an object with a method scores(exploration).")
-
-
-def find_agent(text: str) -> Agent:
-    name, _, width = text.rpartition(":")
-    for known in (text, name):
+    if not isinstance(agent, str):
+        raise UnknownNameError(
+            f"{agent!r} is not an agent; give a name or an object with a method scores(exploration)."
+        )
+    name, _, width = agent.rpartition(":")
+    for known in (agent, name):
         if known in AGENTS:
             found = AGENTS[known]()
         elif known and find_agent_file(known) is not None:
             found = load_agent(known)
         else:
             continue
-        if known == text:
+        if known == agent:
             return found
         if isinstance(found, BeamAgent):
             if not width.removeprefix("-").isdecimal():
                 raise SettingError(f"the width of {name} is {width!r}; write a whole number, as in {name}:64.")
             return found.with_width(int(width))
     raise UnknownNameError(
-        f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, planner:WIDTH, "
+        f"there is no agent {shorten_text(agent)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, planner:WIDTH, "
         f"the trained ones ({', '.join(shipped_agents())}), the path of a trained agent or an object with a method "
         "scores."
     )

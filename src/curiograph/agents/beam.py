@@ -7,13 +7,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.agent import Agent
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, Streams
 from curiograph.validation import check_integer
+
+_RECORDS = ("nodes", "lengths", "rewards")  # of an exploration: what a walk has visited and earned
 
 
 class BeamAgent(Agent):
@@ -78,25 +79,11 @@ class BeamAgent(Agent):
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
         """Return the bounds of the groups after the step, and the candidates that extend the walks kept."""
-        walks, offsets = current.candidates.walks, current.candidates.offsets
-        remaining = (current.steps - 1 - current.lengths[walks]).astype(np.float64)
-        priorities = gained[walks] + current.candidate_values * (1 + remaining)
-        order, keys = sort_extensions(current, groups, priorities, streams)
-        parts = [first + np.argsort(order[first:last]) for first, last in pairwise(offsets[groups])]
-        bounds, chosen = kernels.pruning.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
+        c, hashes = current.candidates, current.tracker.hash_order()
+        priorities = gained[c.walks] + current.candidate_values * (current.steps - current.lengths[c.walks])
+        order, keys = kernels.pruning.compute_sort_keys(
+            groups, current.nodes, current.lengths, hashes, c.offsets, c.nodes, priorities, streams
+        )
+        parts = [first + np.argsort(order[first:last]) for first, last in pairwise(c.offsets[groups])]
+        bounds, chosen = kernels.pruning.select_extensions(groups, c.offsets, np.concatenate(parts), keys, self.width)
         return bounds, chosen
-
-
-_RECORDS = ("nodes", "lengths", "rewards")  # of an exploration: what a walk has visited and earned
-
-
-def sort_extensions(
-    current: Exploration, groups: Int64, priorities: Float64, streams: Streams
-) -> tuple[Float64, NDArray[np.uint64]]:
-    """Return a sort key (descending priority, ties at random) and a hash of the state of every extension."""
-    tracker, candidates = current.tracker, current.candidates
-    hashes = tracker.hash_order() if tracker.depends_on_order else np.zeros(len(current.lengths), np.uint64)
-    order, keys = kernels.pruning.compute_sort_keys(
-        groups, current.nodes, current.lengths, hashes, candidates.offsets, candidates.nodes, priorities, streams
-    )
-    return order, keys

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.beam import BeamAgent, sort_extensions
+from curiograph.agents.beam import BeamAgent
 from curiograph.agents.layers import Weights
 from curiograph.arrays import Float32, Float64, Int64
 from curiograph.exploration.mdp import Exploration, Streams
 from curiograph.rewards.combined import list_terms
-from curiograph.rewards.reward import Reward
 from curiograph.rewards.reward_names import REWARDS
 from curiograph.validation import check_integer
 
@@ -27,7 +26,6 @@ SCREEN_WIDTH, WIDTH, SECOND_WIDTH = 8, 16, 8
 """Widths of the hidden layers. Wider ones predict hardly better."""
 _BUDGET = 5  # extensions evaluated by the second network, in units of the beam width
 _FIRST_WIDTH, _LAST_WIDTH = 1.4, 0.6  # walks kept at the first and at the last step, in units of the beam width
-_LOGS = np.log1p(np.arange(1024)).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -88,21 +86,22 @@ class PlannerAgent(BeamAgent):
 
     def scores(self, exploration: Exploration) -> Float64:
         """Predict the return from each candidate on, without search."""
-        if self._find_values(exploration.reward) is None:
-            return BeamAgent(1).scores(exploration)
-        return exploration.round_scores(self.estimate_returns(exploration))
+        estimates = self.estimate_returns(exploration)
+        return BeamAgent(1).scores(exploration) if estimates is None else exploration.round_scores(estimates)
 
     def choose_extensions(
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
-        if self._find_values(current.reward) is None:
-            return super().choose_extensions(current, groups, gained, streams)
         estimates = self.estimate_returns(current, groups, gained, _BUDGET * self.width)
-        order, keys = sort_extensions(current, groups, estimates, streams)
+        if estimates is None:
+            return super().choose_extensions(current, groups, gained, streams)
         # predictions improve towards the end of a walk, so more walks are kept early and fewer late
         share_left = 1 - int(current.lengths.max()) / max(current.steps - 1, 1)
         width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left)))
-        bounds, chosen = kernels.pruning.select_few_extensions(groups, current.candidates.offsets, order, keys, width)
+        c, hashes = current.candidates, current.tracker.hash_order()
+        bounds, chosen = kernels.pruning.select_few_extensions(
+            groups, current.nodes, current.lengths, hashes, c.offsets, c.nodes, estimates, streams, width
+        )
         return bounds, chosen
 
     def estimate_returns(
@@ -111,57 +110,41 @@ class PlannerAgent(BeamAgent):
         groups: Int64 | None = None,
         gained: Float64 | None = None,
         budget: int | None = None,
-    ) -> Float64:
+    ) -> Float64 | None:
         """Estimate the return of every extension of partial walks: the rewards so far, and those still to come.
 
         By default every walk is its own group, has gained nothing, and all its candidates are evaluated. With a budget,
-        those that a first network finds worst are not evaluated but ranked last.
+        those that a first network finds worst are not evaluated but ranked last. None if no value of any term of the
+        reward is known.
         """
-        count, candidates = len(current.lengths), current.candidates
-        groups = np.arange(count + 1) if groups is None else groups
-        gained = np.zeros(count) if gained is None else gained
-        terms = self._find_values(current.reward) or []
+        terms: list[tuple[float, PlannerAgent | None]] = [(1.0, self)]
+        if not self.network:  # shipped values are those of our own igt and cpt, not of a reward of the same name
+            terms = [
+                (weight, _load_shipped(term.name) if REWARDS.get(term.name) == term else None)
+                for weight, term in list_terms(current.reward)
+            ]
+        if all(planner is None for _, planner in terms):
+            return None
+        stack, c, count = current.stack, current.candidates, len(current.lengths)
+        alone, nothing, everything = np.arange(count + 1), np.zeros(count), len(c.nodes)
+        gained = nothing if gained is None else gained
+        tracker: Any = current.tracker
         if len(terms) == 1 and terms[0][0] == 1:
-            planner: PlannerAgent = terms[0][2]
-            return planner._apply_networks(current, current.values, current.candidate_values, groups, gained, budget)
-        estimates = gained[candidates.walks]
-        remaining = (current.steps - current.lengths[candidates.walks]).astype(np.float64)
-        trackers = getattr(current.tracker, "trackers", None)
-        for number, (weight, reward, planner) in enumerate(terms):
-            tracker = trackers[number] if trackers else reward.track(current.stack, current.nodes, current.lengths)
-            values = tracker.candidate_values(candidates.offsets, candidates.nodes)
-            term = values * remaining
-            if planner is not None and weight >= 0:
-                alone = np.arange(count + 1), np.zeros(count)
-                term = planner._apply_networks(current, tracker.values(), values, *alone, None)
-            estimates = estimates + weight * term
-        return estimates
-
-    def _find_values(self, reward: Reward) -> list[tuple[float, Reward, Any]] | None:
-        """Return weight, reward and planner (if any) of each term of a reward; None if no term has a planner."""
-        if self.network:
-            return [(1.0, reward, self)]
-        terms = [
-            # values are those of our own igt and cpt, not of a reward of the same name
-            (weight, term, _load_shipped(term.name) if REWARDS.get(term.name) == term else None)
-            for weight, term in list_terms(reward)
-        ]
-        return terms if any(planner is not None for _, _, planner in terms) else None
-
-    def _apply_networks(
-        self, current: Exploration, now: Float64, values: Float64, groups: Int64, gained: Float64, budget: int | None
-    ) -> Float64:
-        """Screen extensions with the first network if there are more than the budget; evaluate them with the second."""
-        inputs = list_inputs(current, self.shape.fan, now, values)
-        chosen = np.ones(len(values), np.bool_)
-        if budget is not None and len(values) > budget + budget // 2:
-            without_fan = (*inputs[2:11], *inputs[12:])  # nor out-neighbors
-            chosen = kernels.lookahead.choose_extensions(
-                *without_fan, groups, budget, gained, *self._kernel_weights[:4]
-            )
-        estimates: Float64 = kernels.lookahead.estimate_returns(
-            *inputs, groups, chosen, gained, *self._kernel_weights[4:]
-        )
+            trackers, estimates = [tracker], np.zeros(everything)
+            search = alone if groups is None else groups, gained, budget or everything
+        else:  # the terms of a sum are evaluated one by one
+            trackers, estimates = tracker.trackers, gained[c.walks]
+            search = alone, nothing, everything
+        for (weight, planner), part in zip(terms, trackers, strict=True):
+            values = current.candidate_values if part is tracker else part.candidate_values(c.offsets, c.nodes)
+            if planner is None or weight < 0:
+                estimates = estimates + weight * (values * (current.steps - current.lengths[c.walks]))
+                continue
+            estimates = estimates + weight * kernels.lookahead.estimate_returns(
+                stack.out.indptr, stack.out.indices, stack.skeleton.indptr, stack.skeleton.indices, current.nodes,
+                current.lengths, part.values(), c.offsets, c.nodes, values, current.steps, planner.shape.fan,
+                np.zeros(stack.starts[-1], np.uint64), *search, *planner._kernel_weights,
+            )  # fmt: skip
         return estimates
 
     @cached_property
@@ -193,29 +176,12 @@ def _load_shipped(reward: str) -> Any:
     return load_agent(name) if name in shipped_agents() else None
 
 
-def list_inputs(exploration: Exploration, fan: int, now: Float64, values: Float64) -> tuple[Any, ...]:
-    """Return the arguments that the kernels of `kernels.lookahead` have in common."""
-    stack, candidates = exploration.stack, exploration.candidates
-    return (
-        stack.out.indptr,
-        stack.out.indices,
-        stack.skeleton.indptr,
-        stack.skeleton.indices,
-        exploration.nodes,
-        exploration.lengths,
-        now,
-        candidates.offsets,
-        candidates.nodes,
-        values,
-        exploration.steps,
-        fan,
-        _LOGS,
-        np.zeros(int(stack.starts[-1]), np.uint64),
-    )
-
-
 def compute_features(exploration: Exploration, fan: int) -> tuple[Float32, Float64]:
     """Return the features of every candidate and the unit of its value, for training."""
-    inputs = list_inputs(exploration, fan, exploration.values, exploration.candidate_values)
-    features, unit = kernels.lookahead.compute_features(*inputs)
+    stack, c = exploration.stack, exploration.candidates
+    features, unit = kernels.lookahead.compute_features(
+        stack.out.indptr, stack.out.indices, stack.skeleton.indptr, stack.skeleton.indices, exploration.nodes,
+        exploration.lengths, exploration.values, c.offsets, c.nodes, exploration.candidate_values, exploration.steps,
+        fan, np.zeros(stack.starts[-1], np.uint64),
+    )  # fmt: skip
     return features, unit

@@ -10,7 +10,7 @@ import numpy as np
 
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Fallback, as_graphs, check_fallback, list_starts, locate_start
-from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.graph.graph import Graph
 from curiograph.validation import check_choice, check_integer
 
 Sampler: TypeAlias = Callable[[np.random.Generator], Graph]
@@ -48,7 +48,7 @@ class EpisodeSource:
         self.sampler: Sampler | None = graph if callable(graph) and not isinstance(graph, (Graph, type)) else None
         self.graphs: list[Graph] = [] if self.sampler is not None else as_graphs(graph)
         self.fallback: Fallback = check_fallback(fallback)
-        typical = self.graphs or [self._sample(np.random.default_rng(_SIZE_SEED))]
+        typical = self.graphs or as_graphs([graph(np.random.default_rng(_SIZE_SEED))])
         self.num_nodes: int = max(g.num_nodes for g in typical)
         """Nodes of the largest graph; of one sampled graph if there is a sampler."""
         self.num_links: int = max(len(g.indices) for g in typical)
@@ -64,7 +64,7 @@ class EpisodeSource:
             (graph,) = as_graphs(option)
             index = next((place for place, known in enumerate(self.graphs) if known is graph), len(self.graphs))
         elif self.sampler is not None:
-            graph, index = self._sample(rng), 0
+            graph, index = as_graphs([self.sampler(rng)])[0], 0
         else:
             if option is None:
                 option = rng.integers(len(self.graphs)) if last else 0
@@ -75,10 +75,3 @@ class EpisodeSource:
             return Episode(graph, index, locate_start(graph, start, self.fallback))
         starts = list_starts(graph, self.fallback)
         return Episode(graph, index, int(starts[rng.integers(len(starts))]))
-
-    def _sample(self, rng: np.random.Generator) -> Graph:
-        """Call the sampler and check its result."""
-        assert self.sampler is not None
-        graph = as_graph(self.sampler(rng))
-        require_edges(graph)
-        return graph

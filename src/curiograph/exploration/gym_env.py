@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import WalkError
+from curiograph.errors import WalkError, import_optional
 from curiograph.exploration.episodes import EpisodeSource, Sampler
 from curiograph.exploration.mdp import Exploration, Fallback, begin
 from curiograph.exploration.observations import Observation, View, make_observer
-from curiograph.exploration.rendering import RENDER_MODES, draw_walk
 from curiograph.graph.graph import Graph
 from curiograph.plotting.graph_layout import compute_layout
 from curiograph.rewards.reward_names import RewardLike, as_reward
@@ -103,7 +102,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
     [0.0, 0.0, 1.0]
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,
@@ -121,7 +120,9 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         self.reward = as_reward(reward)
         self.steps = check_integer("steps", steps, 2, "an episode visits 2 nodes or more, the start included")
         self.observer = make_observer(observation, self.source, self.steps, max_nodes, max_edges)
-        self.render_mode = None if render_mode is None else check_choice("render_mode", render_mode, RENDER_MODES)
+        if render_mode is not None:
+            check_choice("render_mode", render_mode, self.metadata["render_modes"])
+        self.render_mode = render_mode
         self.action_space = gymnasium.spaces.Discrete(self.observer.num_actions)
         self.observation_space = self.observer.space
         self._index = 0
@@ -144,7 +145,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         self.observer.check_graph(episode.graph)
         walks = begin([episode.graph], [[episode.start]], self.reward, self.steps, fallback=self.source.fallback)
         if self.observer.uses_streams:
-            walks = replace(walks, streams=np.array([draw_stream(self.np_random)]))
+            walks = replace(walks, streams=np.array([self.np_random.integers(2**63)], np.uint64))
         self._exploration, self._index, self._illegal = walks, episode.index, False
         return self._observe()
 
@@ -183,19 +184,39 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         return [self.graph.label(int(v)) for v in self._get_visited()]
 
     def render(self) -> Any:
-        """Return the walk so far as `render_mode` requests: a line of text, or an RGB image of 480 x 480 pixels."""
+        """Return the walk so far as `render_mode` requests: a line of text, or an RGB image of 480 x 480 pixels.
+
+        The image shows visited nodes dark to light in order of visit, the last one ringed, candidates orange, the rest
+        gray.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn("render does nothing without a render_mode: make the environment with one.")
             return None
-        visited, candidates = self._get_visited(), self._current[0].candidates.nodes
+        graph, visited, candidates = self.graph, self._get_visited(), self._current[0].candidates.nodes
         if self.render_mode == "ansi":
             path = " -> ".join(str(label) for label in self.walk)
             ahead = ", ".join(str(label) for label in self.candidates) or "nowhere"
             value = f"{self.reward.name} {self._get_value():g}"
             return f"{value} after {len(visited)} of {self.steps} nodes: {path}; next: {ahead}"
-        if self._layout is None or self._layout[0] is not self.graph:
-            self._layout = self.graph, compute_layout(self.graph)
-        return draw_walk(self.graph, self._layout[1], self.steps, visited, candidates)
+        figures = import_optional("matplotlib.figure", "plot", "Pictures")
+        agg = import_optional("matplotlib.backends.backend_agg", "plot", "Pictures")
+        if self._layout is None or self._layout[0] is not graph:
+            self._layout = graph, compute_layout(graph)
+        places = self._layout[1]
+        figure = figures.Figure(figsize=(4.8, 4.8), dpi=100)
+        canvas = agg.FigureCanvasAgg(figure)  # not pyplot, which would keep every figure
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.scatter(*places.T, s=12, color="0.85")
+        axes.scatter(*places[candidates].T, s=30, color="tab:orange")
+        ordered = np.sort(visited)
+        source, target, _ = graph.skeleton.induced(ordered).get_edges()
+        for u, v in zip(ordered[source], ordered[target], strict=True):
+            axes.plot(*places[[u, v]].T, color="0.4", linewidth=1.2, zorder=1)
+        axes.scatter(*places[visited].T, s=90, c=np.arange(len(visited)), cmap="viridis", vmin=0, vmax=self.steps - 1)
+        axes.scatter(*places[visited[-1:]].T, s=200, facecolors="none", edgecolors="black")
+        canvas.draw()
+        return np.array(canvas.buffer_rgba(), np.uint8)[:, :, :3]
 
     @property
     def _current(self) -> tuple[Exploration, View]:
@@ -208,9 +229,8 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         return walks.nodes[0, : walks.lengths[0]].astype(np.int64)
 
     def _get_value(self) -> float:
-        walks = self._exploration
-        length = 1 if walks is None else int(walks.lengths[0])
-        return float(walks.rewards[0, length - 2]) if walks is not None and length > 1 else 0.0
+        walks, length = self._current[0], len(self._get_visited())
+        return float(walks.rewards[0, length - 2]) if length > 1 else 0.0
 
     def _observe(self) -> tuple[Observation, dict[str, Any]]:
         """Observe the walk; return the observation and `info`."""
@@ -226,8 +246,3 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
             **{key: array[0] for key, array in view.info.items()},
         }
         return observation, info
-
-
-def draw_stream(rng: np.random.Generator) -> np.uint64:
-    """Draw the random stream of an episode."""
-    return np.uint64(rng.integers(2**63))

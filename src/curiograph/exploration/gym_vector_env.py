@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.exploration.episodes import Episode, EpisodeSource, Sampler
-from curiograph.exploration.gym_env import draw_stream
 from curiograph.exploration.mdp import Exploration, Fallback
 from curiograph.exploration.observations import Observation, View, make_observer
 from curiograph.graph.batch import GraphBatch
@@ -101,11 +100,23 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode in all environments, or in those selected by `options["reset_mask"]`."""
-        options = dict(options) if isinstance(options, dict) else options
-        mask = self._check_mask(options.pop("reset_mask", None) if isinstance(options, dict) else None)
-        for i, each in enumerate(self._check_seeds(seed)):
-            if mask[i] and (each is not None or self._generators[i] is None):
-                self._generators[i], self._seeds[i] = seeding.np_random(each)
+        options, count = dict(options or {}), self.num_envs
+        mask: Any = options.pop("reset_mask", None)
+        if mask is None:
+            mask = np.ones(count, bool)
+        elif not isinstance(mask, np.ndarray) or mask.shape != (count,) or mask.dtype != bool or not mask.any():
+            meaning = f"give a boolean array of shape ({count},) with at least one True"
+            raise SettingError(f"the option reset_mask is {quote_value(mask)}; {meaning}.")
+        elif self._walks is None and not mask.all():
+            raise WalkError("there is no episode yet; reset all environments first, without reset_mask.")
+        seeds: Any = [None] * count if seed is None else seed
+        if is_integer(seed):
+            seeds = [int(seed) + i for i in range(count)]
+        if not isinstance(seeds, (Sequence, np.ndarray)) or isinstance(seeds, str) or len(seeds) != count:
+            raise SettingError(f"seed is {quote_value(seed)}; give one number, or a list of {count} numbers.")
+        for i in np.flatnonzero(mask).tolist():
+            if seeds[i] is not None or self._generators[i] is None:
+                self._generators[i], self._seeds[i] = seeding.np_random(None if seeds[i] is None else int(seeds[i]))
         self._restart(np.flatnonzero(mask), options)
         view = self._observe()
         return view.observation, self._describe(view, mask)
@@ -142,7 +153,8 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             final |= {f"_{key}": terminated.copy() for key in final}
             self._restart(np.flatnonzero(terminated), None)
         view = self._observe()
-        return view.observation, rewards, terminated, truncated, final | self._describe(view)
+        info = final | self._describe(view, np.ones(self.num_envs, bool))
+        return view.observation, rewards, terminated, truncated, info
 
     def action_masks(self) -> Bools:
         """Return whether each action is a candidate, environments x actions."""
@@ -157,28 +169,6 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
         """Seed of each environment; -1 before the first reset."""
         return tuple(self._seeds)
-
-    # ---- arguments ----------------------------------------------------------------------------------------------
-
-    def _check_seeds(self, seed: Any) -> list[int | None]:
-        """Return one seed per environment."""
-        if seed is None or is_integer(seed):
-            return [None if seed is None else int(seed) + i for i in range(self.num_envs)]
-        seeds = list(seed) if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str) else []
-        if len(seeds) != self.num_envs:
-            raise SettingError(f"seed is {quote_value(seed)}; give one number, or a list of {self.num_envs} numbers.")
-        return [None if each is None else int(each) for each in seeds]
-
-    def _check_mask(self, mask: Any) -> Bools:
-        """Return which environments to reset."""
-        if mask is None:
-            return np.ones(self.num_envs, bool)
-        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
-            meaning = f"give a boolean array of shape ({self.num_envs},) with at least one True"
-            raise SettingError(f"the option reset_mask is {quote_value(mask)}; {meaning}.")
-        if self._walks is None and not mask.all():
-            raise WalkError("there is no episode yet; reset all environments first, without reset_mask.")
-        return mask
 
     # ---- walks --------------------------------------------------------------------------------------------------
 
@@ -204,7 +194,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             self.observer.check_graph(episode.graph)
             episodes.append(episode)
             if self.observer.uses_streams:
-                streams[k] = draw_stream(generator)
+                streams[k] = generator.integers(2**63)
         walks = self._walks
         if walks is None:  # empty walks, one per environment and one more, from which new walks start
             count, columns, source = self.num_envs + 1, self.observer.columns, self.source
@@ -253,8 +243,8 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         values = self._walks.rewards[np.arange(self.num_envs), np.maximum(lengths - 2, 0)]
         return np.where(lengths > 1, values, 0.0)
 
-    def _describe(self, view: View, present: Bools | None = None) -> dict[str, Any]:
-        """Return `info` of the environments selected by `present` (all by default), in the format of Gymnasium."""
+    def _describe(self, view: View, present: Bools) -> dict[str, Any]:
+        """Return `info` of the environments selected by `present`, in the format of Gymnasium."""
         info: dict[str, Any] = {
             "action_mask": view.observation["action_mask"].copy(),
             "node": self._get_last_labels(),
@@ -263,9 +253,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             "illegal_action": self._illegal.copy(),
             **view.info,
         }
-        if present is None:
-            present = np.ones(self.num_envs, bool)
-        elif not present.all():
+        if not present.all():
             for array in info.values():
                 array[~present] = None if array.dtype == object else 0
         return info | {f"_{key}": present.copy() for key in info}

@@ -10,7 +10,7 @@ End          `steps` nodes visited, or no candidates left
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -28,6 +28,9 @@ from curiograph.validation import check_choice, check_integer, check_seed, is_in
 
 Fallback = Literal["frontier", "anywhere"]
 Streams = NDArray[np.uint64]
+
+WALK_FIELDS = ("graph_of", "streams", "nodes", "rewards", "lengths")
+"""Fields of an `Exploration` with an entry per walk."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,19 +58,6 @@ class Candidates:
     def walks(self) -> Int64:
         """Index of the walk of each candidate."""
         return np.repeat(np.arange(len(self.offsets) - 1), self.counts)
-
-
-def find_candidates(
-    stack: GraphBatch, graph_of: Int64, nodes: Int32, lengths: Int64, fallback: Fallback = "frontier"
-) -> Candidates:
-    """Return the candidates of walks on `stack`, of which `nodes` has a row each (batch positions, -1 beyond the end).
-
-    Candidates are the unvisited out-neighbors of the last node, or those of the fallback. A walk of length 0 has none.
-    """
-    low, high = stack.starts[graph_of], stack.starts[graph_of + 1]
-    mode = kernels.candidates.FRONTIER if fallback == "frontier" else kernels.candidates.ANYWHERE
-    find = kernels.candidates.find_candidates
-    return Candidates(*find(stack.out.indptr, stack.out.indices, nodes, lengths, low, high, mode))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +93,6 @@ class Exploration:
     """Number of nodes visited so far."""
     rewards: Float64
     """Rewards, walks x (steps - 1); entry t is the reward of node t + 1, NaN beyond the end."""
-    _trackers: list[Tracker] = field(default_factory=list, init=False, repr=False, compare=False)
-    """The tracker of these walks, once it is needed; empty in copies made by `replace`."""
 
     @property
     def returns(self) -> Float64:
@@ -113,9 +101,16 @@ class Exploration:
 
     @cached_property
     def candidates(self) -> Candidates:
-        """Candidates of every walk; none for a walk of `steps` nodes."""
+        """Candidates of every walk: the unvisited out-neighbors of the last node, or those of the fallback.
+
+        A walk of `steps` nodes has none, nor has an empty walk.
+        """
         active = np.where(self.lengths < self.steps, self.lengths, 0)
-        return find_candidates(self.stack, self.graph_of, self.nodes, active, self.fallback)
+        starts, csr = self.stack.starts, self.stack.out
+        low, high = starts[self.graph_of], starts[self.graph_of + 1]
+        mode = kernels.candidates.FRONTIER if self.fallback == "frontier" else kernels.candidates.ANYWHERE
+        find = kernels.candidates.find_candidates
+        return Candidates(*find(csr.indptr, csr.indices, self.nodes, active, low, high, mode))
 
     @cached_property
     def candidate_values(self) -> Float64:
@@ -132,12 +127,10 @@ class Exploration:
         """Whether no walk has candidates left."""
         return len(self.candidates.nodes) == 0
 
-    @property
+    @cached_property
     def tracker(self) -> Tracker:
         """Tracker of the reward. `step` moves it to the next batch; an earlier batch then creates a new one."""
-        if not self._trackers:
-            self._trackers.append(self.reward.track(self.stack, self.nodes, self.lengths))
-        return self._trackers[0]
+        return self.reward.track(self.stack, self.nodes, self.lengths)
 
     def step(self, chosen: Int64) -> Exploration:
         """Return the batch after walk i visits candidate `chosen[i]`, an index into `candidates`; -1 does not move."""
@@ -171,10 +164,9 @@ class Exploration:
         branched.nodes[moving, branched.lengths[moving]] = new[moving]
         branched.rewards[moving, branched.lengths[moving] - 1] = earned
         branched.lengths[moving] += 1
-        tracker = self.tracker
-        self._trackers.clear()
+        tracker = branched.__dict__["tracker"] = self.tracker
+        del self.__dict__["tracker"]
         tracker.advance(new, None if np.array_equal(parents, np.arange(len(self.lengths))) else parents)
-        branched._trackers.append(tracker)
         return branched
 
     def restart(self, walks: Int64, graph_of: Int64, starts: Int64, streams: Streams) -> Exploration:
@@ -189,18 +181,16 @@ class Exploration:
         nodes[walks, 0], all_streams[walks] = starts, streams
         restarted = replace(self, nodes=nodes, rewards=rewards, lengths=lengths, graph_of=graphs, streams=all_streams)
         empty = np.flatnonzero(self.lengths == 0)
-        if self._trackers and len(empty):
+        if "tracker" in self.__dict__ and len(empty):
             parents, new = np.arange(len(lengths)), np.full(len(lengths), -1, np.int32)
             parents[walks], new[walks] = empty[0], starts
-            tracker = self._trackers.pop()
+            tracker = restarted.__dict__["tracker"] = self.__dict__.pop("tracker")
             tracker.advance(new, parents)
-            restarted._trackers.append(tracker)
         return restarted
 
     def rows(self, walks: Int64) -> Exploration:
         """Return a batch of the selected walks."""
-        names = ("graph_of", "streams", "nodes", "rewards", "lengths")
-        return replace(self, **{name: getattr(self, name)[walks] for name in names})
+        return replace(self, **{name: getattr(self, name)[walks] for name in WALK_FIELDS})
 
     def round_scores(self, scores: Float64) -> Float64:
         """Round scores to nine digits relative to the largest score of the walk.

@@ -64,8 +64,6 @@ class WalkObserver:
                 "graph": spaces.Discrete(len(source.graphs) + 1),
             }
         )
-        for graph in source.graphs:
-            self.check_graph(graph)
 
     def check_graph(self, graph: Graph) -> None:
         """Raise SettingError if walks on a graph do not fit into the arrays."""
@@ -118,8 +116,6 @@ class SubgraphObserver:
                 "steps_left": spaces.Box(0, 1, (1,), np.float32),
             }
         )
-        for graph in source.graphs:
-            self.check_graph(graph)
 
     def check_graph(self, graph: Graph) -> None:
         longest = min(self._steps, graph.num_nodes)
@@ -166,6 +162,9 @@ def make_observer(name: Any, source: EpisodeSource, steps: int, max_nodes: Any, 
         max_nodes = check_integer("max_nodes", max_nodes, 2, "give a whole number of nodes, 2 or more")
     if max_edges is not None:
         max_edges = check_integer("max_edges", max_edges, 1, "give a whole number of edges, 1 or more")
+    observer: Observer = WalkObserver(source, steps, max_nodes)
     if name == "subgraph":
-        return SubgraphObserver(source, steps, max_nodes, max_edges)
-    return WalkObserver(source, steps, max_nodes)
+        observer = SubgraphObserver(source, steps, max_nodes, max_edges)
+    for graph in source.graphs:
+        observer.check_graph(graph)
+    return observer

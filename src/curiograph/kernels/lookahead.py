@@ -70,11 +70,12 @@ _HUB = 256  # neighbors of a visited node above which its links are looked up in
 _VISITED = np.uint64(1) << np.uint64(63)
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
+_LOGS = np.log1p(np.arange(1024)).astype(np.float32)
 
 
 @kernel
 def compute_features(
-    out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, logs, masks
+    out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, masks
 ):
     """Return the features of every candidate, and the unit of its value.
 
@@ -87,7 +88,6 @@ def compute_features(
     offsets, candidates, values : candidates v of every walk, and F(S + v).
     steps : number of nodes of a complete walk.
     fan : maximum number of neighbors read per candidate; of more, an evenly spaced sample is read.
-    logs : log(1 + k) of small integers k.
     masks : workspace, a zero per node.
     """
     features = np.zeros((candidates.shape[0], NUM_FEATURES), np.float32)
@@ -98,149 +98,104 @@ def compute_features(
         first, last = offsets[i], offsets[i + 1]
         if first == last:
             continue
-        num_hubs = _mark_walk(indptr, indices, nodes[i], lengths[i], masks, hubs, adjacent)
-        scale = _describe_walk(features[first], lengths[i], steps, now[i], values, first, last, adjacent, logs)
+        walk, length = nodes[i], lengths[i]
+        num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
+        scale = _describe_walk(features[first], length, steps, now[i], values, first, last, adjacent)
         for c in range(first, last):
+            row, v = features[c], candidates[c]
             for k in range(GAIN):
-                features[c, k] = features[first, k]
+                row[k] = features[first, k]
             unit[c] = scale
-            mask = masks[candidates[c]] & ~_VISITED
-            if num_hubs > 0:
-                mask |= _look_up_hubs(indptr, indices, candidates[c], nodes[i], lengths[i], hubs, num_hubs)
-            _describe_links(features[c], indptr, now[i], candidates[c], values[c], mask, adjacent, logs)
+            mask = _find_links(indptr, indices, v, walk, length, masks, hubs, num_hubs)
+            _describe_links(row, indptr, now[i], v, values[c], mask, adjacent)
             _describe_ahead(
-                features[c], out_indptr, out_indices, indptr, indices, nodes[i], lengths[i], candidates[c], mask,
-                adjacent, fan, masks, hubs, num_hubs, logs,
+                row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks, hubs,
+                num_hubs,
             )  # fmt: skip
-        _unmark_walk(indptr, indices, nodes[i], lengths[i], masks)
+        _unmark_walk(indptr, indices, walk, length, masks)
     return features, unit
 
 
 @kernel
 def estimate_returns(
-    out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, logs, masks,
-    groups, chosen, gained, w1, b1, w2, b2, w3, b3,
+    out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, masks,
+    groups, gained, budget, v1, c1, v2, c2, w1, b1, w2, b2, w3, b3,
 ):  # fmt: skip
     """Estimate the return of every extension of partial walks: what the walk has gained, and what is still to come.
 
     To come are the reward of the candidate, repeated to the end of the walk, and a learned residual, from a network
-    with the weights w1 to b3. The walks `groups[g]:groups[g + 1]` compete: the extensions of a group that are not
-    `chosen` are ranked below the others. `gained` are the rewards of every walk so far; the other parameters are those
-    of `compute_features`.
+    with the weights w1 to b3. The walks `groups[g]:groups[g + 1]` compete. If they have more than 1.5 times `budget`
+    extensions, a first network, with the weights v1 to c2, chooses the best from the features that need no neighbors of
+    the candidate, and the others are ranked below those. `gained` are the rewards of every walk so far; the other
+    parameters are those of `compute_features`.
     """
     out = np.empty(candidates.shape[0], np.float64)
+    chosen = np.ones(candidates.shape[0], np.bool_)
     adjacent = np.zeros(RECENT, np.uint64)
     hubs = np.empty(RECENT, np.int64)
-    row = np.zeros(NUM_FEATURES, np.float32)
-    start = np.empty(b1.shape[0], np.float32)
-    first_layer = np.empty(b1.shape[0], np.float32)
-    second_layer = np.empty(b2.shape[0], np.float32)
+    row = np.empty(NUM_FEATURES, np.float32)
+    screen_start, screen_layer = np.empty_like(c1), np.empty_like(c1)
+    start, first_layer, second_layer = np.empty_like(b1), np.empty_like(b1), np.empty_like(b2)
     for g in range(groups.shape[0] - 1):
         begin, end = offsets[groups[g]], offsets[groups[g + 1]]
-        lowest = np.inf
-        for i in range(groups[g], groups[g + 1]):
-            first, last = offsets[i], offsets[i + 1]
-            wanted = False
-            for c in range(first, last):
-                wanted |= chosen[c]
-            if not wanted:
+        screening = end - begin > budget + budget // 2  # to evaluate a few more costs less than to screen all
+        for _ in range(1 + screening):
+            for i in range(groups[g], groups[g + 1]):
+                first, last = offsets[i], offsets[i + 1]
+                wanted = False
                 for c in range(first, last):
-                    out[c] = np.nan
-                continue
-            length, left = lengths[i], steps - 1 - lengths[i]
-            if left == 0:
-                for c in range(first, last):
-                    out[c] = gained[i] + values[c]
-                    lowest = min(lowest, out[c])
-                continue
-            num_hubs = _mark_walk(indptr, indices, nodes[i], length, masks, hubs, adjacent)
-            scale = _describe_walk(row, length, steps, now[i], values, first, last, adjacent, logs)
-            _start_layer(row, w1, b1, start)
-            for c in range(first, last):
-                if not chosen[c]:
-                    out[c] = np.nan
+                    wanted |= chosen[c]
+                if not wanted:
                     continue
-                for k in range(GAIN, NUM_FEATURES):
-                    row[k] = 0.0
-                mask = masks[candidates[c]] & ~_VISITED
-                if num_hubs > 0:
-                    mask |= _look_up_hubs(indptr, indices, candidates[c], nodes[i], length, hubs, num_hubs)
-                _describe_links(row, indptr, now[i], candidates[c], values[c], mask, adjacent, logs)
-                _describe_ahead(
-                    row, out_indptr, out_indices, indptr, indices, nodes[i], length, candidates[c], mask, adjacent, fan,
-                    masks, hubs, num_hubs, logs,
-                )  # fmt: skip
-                slope = _apply_network(row, start, first_layer, second_layer, w1, w2, b2, w3, b3)
-                out[c] = gained[i] + (values[c] + slope * scale * min(left, HORIZON) / 2) * (1 + left)
-                lowest = min(lowest, out[c])
-            _unmark_walk(indptr, indices, nodes[i], length, masks)
+                walk, length, left = nodes[i], lengths[i], steps - 1 - lengths[i]
+                if left == 0:  # nothing to predict
+                    for c in range(first, last):
+                        out[c] = gained[i] + values[c]
+                        chosen[c] = True
+                    continue
+                num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
+                scale = _describe_walk(row, length, steps, now[i], values, first, last, adjacent)
+                if screening:
+                    _start_layer(row, v1, c1, screen_start)
+                else:
+                    _start_layer(row, w1, b1, start)
+                for c in range(first, last):
+                    if not chosen[c]:
+                        continue
+                    v = candidates[c]
+                    mask = _find_links(indptr, indices, v, walk, length, masks, hubs, num_hubs)
+                    _describe_links(row, indptr, now[i], v, values[c], mask, adjacent)
+                    if screening:
+                        _complete_layer(row, v1, screen_start, screen_layer)
+                        slope = _sum_layer(screen_layer, v2, c2)
+                    else:
+                        _describe_ahead(
+                            row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks,
+                            hubs, num_hubs,
+                        )  # fmt: skip
+                        _complete_layer(row, w1, start, first_layer)
+                        for h in range(b2.shape[0]):
+                            second_layer[h] = b2[h]
+                        for k in range(b1.shape[0]):
+                            if first_layer[k] > 0.0:
+                                for h in range(b2.shape[0]):
+                                    second_layer[h] += first_layer[k] * w2[k, h]
+                        slope = _sum_layer(second_layer, w3, b3)
+                    out[c] = gained[i] + (values[c] + slope * scale * min(left, HORIZON) / 2) * (1 + left)
+                _unmark_walk(indptr, indices, walk, length, masks)
+            if screening:
+                least = _find_threshold(out, begin, end, budget)
+                for c in range(begin, end):
+                    chosen[c] = out[c] >= least
+                screening = False
+        lowest = np.inf
         for c in range(begin, end):
-            if np.isnan(out[c]):
+            if chosen[c]:
+                lowest = min(lowest, out[c])
+        for c in range(begin, end):
+            if not chosen[c]:
                 out[c] = lowest - abs(lowest) - 1.0
     return out
-
-
-@kernel
-def choose_extensions(
-    indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, logs, masks, groups, budget, gained,
-    v1, c1, v2, c2,
-):  # fmt: skip
-    """Choose the `budget` best extensions of every group (all of them, if they are at most 1.5 times as many).
-
-    They are estimated by a first network, with the weights v1 to c2, from the features that need no neighbors of the
-    candidate. The other parameters are those of `estimate_returns`.
-    """
-    chosen = np.empty(candidates.shape[0], np.bool_)
-    estimates = np.empty(candidates.shape[0], np.float64)
-    adjacent = np.zeros(RECENT, np.uint64)
-    hubs = np.empty(RECENT, np.int64)
-    row = np.zeros(NUM_FEATURES, np.float32)
-    screen = np.empty((2, c1.shape[0]), np.float32)
-    for g in range(groups.shape[0] - 1):
-        begin, end = offsets[groups[g]], offsets[groups[g + 1]]
-        if end - begin <= budget + budget // 2:  # to evaluate a few more costs less than to screen all
-            for c in range(begin, end):
-                chosen[c] = True
-            continue
-        for i in range(groups[g], groups[g + 1]):
-            _screen_walk(
-                indptr, indices, nodes[i], lengths[i], now[i], offsets[i], offsets[i + 1], candidates, values,
-                steps, logs, masks, gained[i], v1, c1, v2, c2, row, screen, adjacent, hubs, estimates,
-            )  # fmt: skip
-        least = _find_threshold(estimates, begin, end, budget)
-        for c in range(begin, end):
-            chosen[c] = estimates[c] >= least
-    return chosen
-
-
-@inner_kernel
-def _screen_walk(
-    indptr, indices, walk, length, now, first, last, candidates, values, steps, logs, masks, gained, v1, c1, v2, c2,
-    row, screen, adjacent, hubs, out,
-):  # fmt: skip
-    """Write to `out` an estimate of the return of every candidate of a walk, from its links alone."""
-    if first == last:
-        return
-    left = steps - 1 - length
-    num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
-    scale = _describe_walk(row, length, steps, now, values, first, last, adjacent, logs)
-    _start_layer(row, v1, c1, screen[0])
-    for c in range(first, last):
-        mask = masks[candidates[c]] & ~_VISITED
-        if num_hubs > 0:
-            mask |= _look_up_hubs(indptr, indices, candidates[c], walk, length, hubs, num_hubs)
-        _describe_links(row, indptr, now, candidates[c], values[c], mask, adjacent, logs)
-        for h in range(screen.shape[1]):
-            screen[1, h] = screen[0, h]
-        for k in range(GAIN, FREE):
-            x = row[k]
-            for h in range(screen.shape[1]):
-                screen[1, h] += x * v1[k, h]
-        slope = np.float64(c2[0])
-        for h in range(screen.shape[1]):
-            slope += max(screen[1, h], np.float32(0.0)) * v2[h]
-        out[c] = gained + (values[c] + slope * scale * min(left, HORIZON) / 2) * (1 + left)
-    _unmark_walk(indptr, indices, walk, length, masks)
 
 
 @inner_kernel
@@ -265,30 +220,28 @@ def _start_layer(row, w1, b1, start):
 
 
 @inner_kernel
-def _apply_network(row, start, first_layer, second_layer, w1, w2, b2, w3, b3):
-    """Return the output of the second network; `start` is the part of the first layer that is known."""
-    for h in range(first_layer.shape[0]):
-        first_layer[h] = start[h]
-    for k in range(GAIN, NUM_FEATURES):
+def _complete_layer(row, w1, start, layer):
+    """Write to `layer` the first layer of a candidate: `start` and the part of its own features."""
+    for h in range(layer.shape[0]):
+        layer[h] = start[h]
+    for k in range(GAIN, w1.shape[0]):
         x = row[k]
         if x != 0.0:
-            for h in range(first_layer.shape[0]):
-                first_layer[h] += x * w1[k, h]
-    for h in range(second_layer.shape[0]):
-        second_layer[h] = b2[h]
-    for k in range(first_layer.shape[0]):
-        x = first_layer[k]
-        if x > 0.0:
-            for h in range(second_layer.shape[0]):
-                second_layer[h] += x * w2[k, h]
-    total = np.float64(b3[0])
-    for h in range(second_layer.shape[0]):
-        total += max(second_layer[h], np.float32(0.0)) * w3[h]
+            for h in range(layer.shape[0]):
+                layer[h] += x * w1[k, h]
+
+
+@inner_kernel
+def _sum_layer(layer, w, b):
+    """Return the output of a network from its last hidden layer."""
+    total = np.float64(b[0])
+    for h in range(layer.shape[0]):
+        total += max(layer[h], np.float32(0.0)) * w[h]
     return total
 
 
 @inner_kernel
-def _describe_walk(row, length, steps, now, values, first, last, adjacent, logs):
+def _describe_walk(row, length, steps, now, values, first, last, adjacent):
     """Set the features that the candidates of a walk share; return the unit of their values."""
     recent = min(length, RECENT)
     edges = 0
@@ -301,27 +254,27 @@ def _describe_walk(row, length, steps, now, values, first, last, adjacent, logs)
         mean += values[c]
     mean /= last - first
     left = min(steps - 1 - length, HORIZON)
-    row[STEPS_LEFT] = _log1p(left, logs)
-    row[LENGTH] = _log1p(length, logs)
+    row[STEPS_LEFT] = _log1p(left)
+    row[LENGTH] = _log1p(length)
     row[INVERSE_LEFT] = 1.0 / (1.0 + left)
-    row[NUM_CANDIDATES] = _log1p(last - first, logs)
+    row[NUM_CANDIDATES] = _log1p(last - first)
     row[ADVANTAGE] = best - mean
     row[VALUE_PER_NODE] = now / length
     row[DENSITY] = edges / (recent * max(recent - 1, 1))
-    row[NUM_EDGES] = _log1p(edges, logs)
+    row[NUM_EDGES] = _log1p(edges)
     row[BEST_GAIN] = best - now
     return max(1.0, best - now)
 
 
 @inner_kernel
-def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
+def _describe_links(row, indptr, now, v, value, mask, adjacent):
     """Set the features of a candidate that need no neighbors of it but the visited ones, in `mask`."""
     row[GAIN] = value - now
     row[VALUE] = value / (1.0 + abs(value))
     row[REGRET] = row[BEST_GAIN] - row[GAIN]
     row[LINKS] = count_bits(mask)
     row[PIECES] = _count_pieces(mask, adjacent) if mask & (mask - _ONE) else row[LINKS]
-    row[DEGREE] = _log1p(indptr[v + 1] - indptr[v], logs)
+    row[DEGREE] = _log1p(indptr[v + 1] - indptr[v])
     triangles = 0
     inner_degrees = 0
     rest = mask
@@ -338,9 +291,11 @@ def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
 
 @inner_kernel
 def _describe_ahead(
-    row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks, hubs, num_hubs, logs
+    row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks, hubs, num_hubs
 ):
     """Set the features of a candidate that look one step ahead, at its free neighbors."""
+    for k in range(FREE, NUM_FEATURES):
+        row[k] = 0.0
     slot = out_indptr[v]
     degree = out_indptr[v + 1] - slot
     read = min(degree, fan)
@@ -362,10 +317,10 @@ def _describe_ahead(
         if masks[x] & _VISITED:
             continue
         free += 1
-        log_degree += _log1p(indptr[x + 1] - indptr[x], logs)
+        log_degree += _log1p(indptr[x + 1] - indptr[x])
         near = masks[x]
         if num_hubs > 0:
-            near |= _look_up_hubs(indptr, indices, x, walk, length, hubs, num_hubs)
+            near = _find_links(indptr, indices, x, walk, length, masks, hubs, num_hubs)
         if near == _ZERO:
             loose += 1
             continue
@@ -389,7 +344,7 @@ def _describe_ahead(
             young &= young - _ONE
         seen |= near
     scale = degree / max(read, 1)
-    row[FREE] = _log1p(np.int64(free * scale), logs)
+    row[FREE] = _log1p(np.int64(free * scale))
     row[HAS_FREE] = free > 0
     if free > 0:
         row[LOOSE_SHARE] = loose / free
@@ -401,28 +356,28 @@ def _describe_ahead(
         row[MOST_OPENED] = most_opened
         row[OPENER_SHARE] = openers / free
         row[BEST_NET] = max(best_net, -3) if best_net > -100 else 0.0
-        row[NUM_OPENERS] = _log1p(np.int64(openers * scale), logs)
+        row[NUM_OPENERS] = _log1p(np.int64(openers * scale))
         row[MEAN_CYCLES] = sum_cycles / free
         row[NESTED_SHARE] = nested / free
-        row[NUM_LINKED] = _log1p(np.int64((free - loose) * scale), logs)
-        row[LOG_MOST_LINKS] = _log1p(most_links, logs)
-        row[SUM_OPENED] = _log1p(np.int64(sum_opened * scale), logs)
-        row[REACHED] = _log1p(count_bits(seen), logs)
+        row[NUM_LINKED] = _log1p(np.int64((free - loose) * scale))
+        row[LOG_MOST_LINKS] = _log1p(most_links)
+        row[SUM_OPENED] = _log1p(np.int64(sum_opened * scale))
+        row[REACHED] = _log1p(count_bits(seen))
     for k in range(COMMON, NUM_FEATURES):
         if row[k] > 0.0:
-            row[k] = _log1p(np.int64(row[k] * scale), logs)
+            row[k] = _log1p(np.int64(row[k] * scale))
 
 
 @inner_kernel
-def _log1p(k, logs):
-    return logs[k] if k < logs.shape[0] else np.float32(math.log1p(k))
+def _log1p(k):
+    return _LOGS[k] if k < _LOGS.shape[0] else np.float32(math.log1p(k))
 
 
 @inner_kernel
 def _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent):
     """Set the masks of the neighbors of the last nodes, and their links among each other; return the number of hubs.
 
-    The links of hubs are looked up by `_look_up_hubs`.
+    The links of hubs are looked up by `_find_links`.
     """
     num_hubs = 0
     recent = min(length, RECENT)
@@ -439,9 +394,7 @@ def _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent):
         masks[walk[t]] |= _VISITED
     for age in range(recent):
         u = walk[length - 1 - age]
-        adjacent[age] = masks[u] & ~_VISITED
-        if num_hubs > 0:
-            adjacent[age] |= _look_up_hubs(indptr, indices, u, walk, length, hubs, num_hubs)
+        adjacent[age] = _find_links(indptr, indices, u, walk, length, masks, hubs, num_hubs)
     return num_hubs
 
 
@@ -457,9 +410,9 @@ def _unmark_walk(indptr, indices, walk, length, masks):
 
 
 @inner_kernel
-def _look_up_hubs(indptr, indices, x, walk, length, hubs, num_hubs):
-    """Return the hubs among the last visited nodes that x is linked to, as bits."""
-    mask = _ZERO
+def _find_links(indptr, indices, x, walk, length, masks, hubs, num_hubs):
+    """Return the last visited nodes that x is linked to, as bits."""
+    mask = masks[x] & ~_VISITED
     for h in range(num_hubs):
         u = walk[length - 1 - hubs[h]]
         if indptr[u + 1] - indptr[u] < indptr[x + 1] - indptr[x]:

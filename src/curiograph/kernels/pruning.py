@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import kernel
 from curiograph.kernels.random import draw_uniform, mix_bits
 
 _TIE = 1e-9  # priorities closer than this, relative to the largest, are ordered at random
@@ -55,14 +55,34 @@ def select_extensions(groups, offsets, ranking, keys, width):
     chosen = np.empty(min(count * width, ranking.shape[0]), np.int64)
     kept = 0
     for g in range(count):
-        kept = _take_best(ranking, offsets[groups[g]], offsets[groups[g + 1]], keys, width, chosen, kept)
+        first, last, end = offsets[groups[g]], offsets[groups[g + 1]], kept + width
+        slots = 4
+        while slots < 4 * min(width, last - first):
+            slots *= 2
+        seen = np.zeros(slots, np.uint64)
+        full = np.zeros(slots, np.bool_)
+        mask = np.uint64(slots - 1)
+        for place in range(first, last):
+            c = ranking[place]
+            slot = keys[c] & mask
+            while full[slot] and seen[slot] != keys[c]:
+                slot = (slot + np.uint64(1)) & mask
+            if full[slot]:
+                continue
+            full[slot] = True
+            seen[slot] = keys[c]
+            chosen[kept] = c
+            kept += 1
+            if kept == end:
+                break
         bounds[g + 1] = kept
     return bounds, chosen[:kept].copy()
 
 
 @kernel
-def select_few_extensions(groups, offsets, order, keys, width):
-    """Select as `select_extensions` does, from unsorted sort keys, by insertion: faster if `width` is small."""
+def select_few_extensions(groups, nodes, lengths, order_hashes, offsets, candidates, priorities, streams, width):
+    """Select as `select_extensions` does, by insertion, which is faster if `width` is small."""
+    order, keys = compute_sort_keys(groups, nodes, lengths, order_hashes, offsets, candidates, priorities, streams)
     count = groups.shape[0] - 1
     bounds = np.zeros(count + 1, np.int64)
     chosen = np.empty(count * width, np.int64)
@@ -88,29 +108,3 @@ def select_few_extensions(groups, offsets, order, keys, width):
             chosen[place] = c
         bounds[g + 1] = kept
     return bounds, chosen[:kept].copy()
-
-
-@inner_kernel
-def _take_best(ranking, first, last, keys, width, chosen, kept):
-    """Take extensions in the order of the ranking, skip states seen before, stop at `width`."""
-    slots = 4
-    while slots < 4 * min(width, last - first):
-        slots *= 2
-    seen = np.zeros(slots, np.uint64)
-    full = np.zeros(slots, np.bool_)
-    mask = np.uint64(slots - 1)
-    end = kept + width
-    for place in range(first, last):
-        c = ranking[place]
-        slot = keys[c] & mask
-        while full[slot] and seen[slot] != keys[c]:
-            slot = (slot + np.uint64(1)) & mask
-        if full[slot]:
-            continue
-        full[slot] = True
-        seen[slot] = keys[c]
-        chosen[kept] = c
-        kept += 1
-        if kept == end:
-            break
-    return kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from curiograph import kernels
 from curiograph.agents.gnn import NUM_LAYERS, GnnAgent, GnnShape, Subgraphs
 from curiograph.arrays import Float64, Int64
-from curiograph.exploration.mdp import Exploration, find_candidates
+from curiograph.exploration.mdp import Exploration
 from curiograph.graph.graph import Graph
 from curiograph.rewards.reward import Reward
 from curiograph.training.learner import Learner, Replay, view_weights
@@ -181,13 +182,12 @@ class DqnLearner(Learner):
     def compute_targets(self, rows: dict[str, Any]) -> Float64:
         """Return the rewards gained plus the discounted value of the best next node, by the target network."""
         stack, nodes, lengths = self.exploration.stack, rows["nodes"], rows["counted"]
-        active = np.where(lengths < self.settings.walk_nodes, lengths, 0)
-        graph = np.searchsorted(stack.starts, nodes[:, 0], side="right") - 1
-        candidates = find_candidates(stack, graph, nodes, active)
+        graph_of = np.searchsorted(stack.starts, nodes[:, 0], side="right") - 1
+        candidates = replace(self.exploration, graph_of=graph_of, nodes=nodes, lengths=lengths).candidates
         targets: Float64 = rows["gained"].copy()
         ongoing = np.flatnonzero(candidates.counts > 0)
         if len(ongoing):
-            values = self.target_agent.values(stack, nodes, active, candidates.offsets, candidates.nodes)
+            values = self.target_agent.values(stack, nodes, lengths, candidates.offsets, candidates.nodes)
             best = np.maximum.reduceat(values, candidates.offsets[:-1][ongoing]).astype(np.float64)
             targets[ongoing] += self.settings.discount ** (lengths[ongoing] - rows["length"][ongoing] + 1) * best
         return targets

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,17 @@ from curiograph import kernels
 from curiograph.agents.layers import Weights
 from curiograph.agents.pretrained import TrainedAgent
 from curiograph.arrays import Float64, Int64
-from curiograph.exploration.mdp import Exploration, begin, list_starts
+from curiograph.exploration.mdp import WALK_FIELDS, Exploration, begin, list_starts
+from curiograph.files import hash_chunks
 from curiograph.graph.graph import Graph
 from curiograph.rewards.reward import Reward
+from curiograph.tensors import open_tensors, write_tensors
 from curiograph.training.training_settings import TrainingSettings
 
 State = dict[str, NDArray[Any]]
 """Arrays by name."""
 
-_WALKS = ("nodes", "lengths", "rewards", "streams", "graph_of")  # fields of the walks in progress
+_VERSION = "2"  # of checkpoints
 
 
 class Replay:
@@ -146,7 +149,7 @@ class Learner(ABC):
         """Return everything that the next step depends on."""
         walks, filled = self.exploration, len(self.replay)
         state: State = {"counts": np.array([self.step_number, self.updates, self.replay.added, walks.steps])}
-        state |= {f"walks.{name}": getattr(walks, name) for name in _WALKS}
+        state |= {f"walks.{name}": getattr(walks, name) for name in WALK_FIELDS}
         state |= {f"replay.{name}": column[:filled] for name, column in self.replay.columns.items()}
         for name, network in self.get_networks().items():
             state |= {f"{name}.{key}": value.numpy() for key, value in network.state_dict().items()}
@@ -157,7 +160,7 @@ class Learner(ABC):
     def restore_state(self, state: State) -> None:
         """Restore a state returned by `get_state`."""
         self.step_number, self.updates, self.replay.added, steps = (int(n) for n in state["counts"])
-        walks: dict[str, Any] = {name: state[f"walks.{name}"] for name in _WALKS}
+        walks: dict[str, Any] = {name: state[f"walks.{name}"] for name in WALK_FIELDS}
         self.exploration = replace(self.exploration, steps=steps, **walks)
         for name, column in self.replay.columns.items():
             column[: len(self.replay)] = state[f"replay.{name}"]
@@ -174,3 +177,25 @@ class Learner(ABC):
 def view_weights(network: nn.Module) -> Weights:
     """Return the weights of a network as arrays that share its memory."""
     return {name: tensor.detach().numpy() for name, tensor in network.state_dict().items()}
+
+
+def save_checkpoint(path: Path, state: State) -> None:
+    """Write the arrays of a state atomically, with a checksum."""
+    write_tensors(path, state, {"version": _VERSION, "sha256": _hash_arrays(state)})
+
+
+def load_checkpoint(path: Path) -> State:
+    """Read the arrays of a state; raise FileFormatError if the file is damaged or of another version."""
+    with open_tensors(path, "checkpoint", "delete it to train from the start") as file:
+        state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+        metadata = file.metadata()
+        if metadata.get("version") != _VERSION:
+            raise ValueError(f"its version is {metadata.get('version')}, not {_VERSION}")
+        if metadata["sha256"] != _hash_arrays(state):
+            raise ValueError("its checksum does not match")
+    return state
+
+
+def _hash_arrays(arrays: State) -> str:
+    ordered = [(name, np.ascontiguousarray(arrays[name])) for name in sorted(arrays)]
+    return hash_chunks(chunk for name, a in ordered for chunk in (f"{name} {a.dtype} {a.shape}", a.data))

@@ -85,8 +85,8 @@ def train(
     6
     """
     import_optional("torch", "train", "Training agents")
-    from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
     from curiograph.training.dqn import DqnLearner, PaperDqnLearner
+    from curiograph.training.learner import load_checkpoint, save_checkpoint
     from curiograph.training.value_learning import ValueLearner
 
     graphs, reward, seed = as_split(sets), as_reward(reward), check_seed(seed)

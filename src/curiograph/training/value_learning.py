@@ -143,11 +143,9 @@ class ValueLearner(Learner):
         The noise of a walk is 0, 0.5 or 2 times the standard deviation of its predictions.
         """
         candidates, length = walks.candidates, int(walks.lengths[0])
-        remaining = (walks.steps - walks.lengths).astype(np.float64)
-        if agent is None:
-            scores = walks.candidate_values * remaining[candidates.walks]
-        else:
-            scores = agent.estimate_returns(walks)
+        scores = None if agent is None else agent.estimate_returns(walks)
+        if scores is None:
+            scores = walks.candidate_values * (walks.steps - walks.lengths)[candidates.walks]
         divisor = np.maximum(candidates.counts, 1)
         mean = np.bincount(candidates.walks, scores, len(divisor)) / divisor
         spread = np.sqrt(np.bincount(candidates.walks, (scores - mean[candidates.walks]) ** 2, len(divisor)) / divisor)
