@@ -121,7 +121,7 @@ class Skipped:
     def count_problems(cls, problems: Sequence[Problem]) -> Skipped:
         """Count dropped rows by reason, and describe the first one of each."""
         reasons = Counter(reason for reason, _ in problems)
-        first = {reason: text for reason, text in reversed(problems)}
+        first = dict(reversed(problems))
         return cls(len(problems), tuple(first[reason] for reason in reasons), dict(reasons))
 
     def __add__(self, other: Skipped) -> Skipped:

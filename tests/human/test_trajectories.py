@@ -88,7 +88,7 @@ def test_loose_matches_are_never_wrong():
     assert found.skipped.reasons == {"outside the graph": 3}
     assert list(walks.on(LINKS, redirects={"Britain": "UK"})) == [["polish", "Polish", "UK"]]
     for wrong in ({"match": "fuzzy"}, {"redirects": ["UK"]}):
-        with pytest.raises(SettingError, match="fuzzy|UK"):
+        with pytest.raises(SettingError, match=r"fuzzy|UK"):
             walks.on(LINKS, **wrong)
 
 

@@ -182,7 +182,9 @@ def test_directed_links_that_are_read_as_undirected(tmp_path, recwarn):
     path = write_file(tmp_path, "g.tsv", "".join(f"{u}\t{v}\n" for u, v in links.edges))
     both = sum(links.has_edge(v, u) for u, v in links.edges) // 2
     undirected = links.to_undirected()
-    with pytest.warns(UserWarning, match=f"{100 * both / undirected.number_of_edges():.2g} % of the links .*directed=True"):
+    with pytest.warns(
+        UserWarning, match=f"{100 * both / undirected.number_of_edges():.2g} % of the links .*directed=True"
+    ):
         graph = read_graph(path)
     assert graph.weights is None
     recwarn.clear()

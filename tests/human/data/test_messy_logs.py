@@ -120,7 +120,11 @@ def test_serial_dates_of_a_spreadsheet(tmp_path, mark):
     with pytest.warns(UserWarning, match="2023-07-16 to 2023-07-17"):
         walks = read_log(write_file(tmp_path, text.replace(".", mark)), session_gap="30min")
     assert list(walks) == [["a", "b"], ["c"]]
-    assert walks.times.tolist() == [to_seconds(2023, 7, 16, 12), to_seconds(2023, 7, 16, 12, 14, 24), to_seconds(2023, 7, 17)]
+    assert walks.times.tolist() == [
+        to_seconds(2023, 7, 16, 12),
+        to_seconds(2023, 7, 16, 12, 14, 24),
+        to_seconds(2023, 7, 17),
+    ]
     frame = pd.DataFrame({"user": "ann", "page": list("abc"), "time": [float(serial) for serial in serials]})
     with pytest.warns(UserWarning, match="spreadsheet"):
         assert list(Trajectories.from_frame(frame, session_gap="30min")) == [["a", "b"], ["c"]]
@@ -167,7 +171,9 @@ def test_local_dates_are_parsed_as_by_the_standard_library(moments, how):
         np.testing.assert_allclose(parse_local_dates(pd.Series(texts), None), expected, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("text", ["31.04.2026", "0.5.2026", "5.0.2026", "1.1.2026 24:00", "1.1.2026 10:60", "13:05", "1.1.26x"])
+@pytest.mark.parametrize(
+    "text", ["31.04.2026", "0.5.2026", "5.0.2026", "1.1.2026 24:00", "1.1.2026 10:60", "13:05", "1.1.26x"]
+)
 def test_impossible_dates_are_bad(text):
     assert np.isnan(parse_local_dates(pd.Series([text]), True)).all()
 
@@ -180,7 +186,7 @@ def test_order_of_day_and_month(tmp_path):
     day_first = write_file(tmp_path, head + "ann,b,06/05/2026\nann,a,31/05/2026 10:00\n")
     assert list(read_log(day_first)) == [["b", "a"]]
     unknown = write_file(tmp_path, head + "ann,b,06/05/2026\nann,a,05/06/2026\n")
-    with pytest.raises(FileFormatError, match="'06/05/2026' .*dayfirst="):
+    with pytest.raises(FileFormatError, match=r"'06/05/2026' .*dayfirst="):
         read_log(unknown)
     assert list(read_log(unknown, dayfirst=True)) == [["b", "a"]]
     assert list(read_log(unknown, dayfirst=False)) == [["a", "b"]]
@@ -202,7 +208,7 @@ def test_decimal_commas(tmp_path):
     assert walks.times.tolist() == [3, 12.5, 4.75]
     assert walks.user_columns["score"] == [1.25, 2]
     thousands = write_file(tmp_path, "user;page;time\nann;b;1,500\nann;a;1,400\n")
-    with pytest.raises(FileFormatError, match="bad time: 2.*decimal="):
+    with pytest.raises(FileFormatError, match=r"bad time: 2.*decimal="):
         read_log(thousands)
     assert read_log(thousands, decimal=",").times.tolist() == [1.4, 1.5]
     assert parse_numbers(pd.Series(["1,5"]), ".").isna().all()
@@ -229,7 +235,7 @@ def test_separator_line(tmp_path, first):
     ],
 )
 def test_table_without_header_is_refused(tmp_path, text):
-    with pytest.raises(FileFormatError, match="line 1: .*without a header"):
+    with pytest.raises(FileFormatError, match=r"line 1: .*without a header"):
         read_log(write_file(tmp_path, text))
 
 
@@ -240,7 +246,11 @@ def test_walks_of_equal_length_are_no_table(tmp_path, text):
 
 def test_excel_file(tmp_path, monkeypatch):
     pytest.importorskip("openpyxl")
-    rows = [(7, "b", datetime(2026, 5, 31, 10, 20), 1.5), (None, None, None, None), (7, "a", datetime(2026, 5, 31, 10, 10), 1.5)]
+    rows = [
+        (7, "b", datetime(2026, 5, 31, 10, 20), 1.5),
+        (None, None, None, None),
+        (7, "a", datetime(2026, 5, 31, 10, 10), 1.5),
+    ]
     rows += [(8, "c", datetime(2026, 5, 31, 10, 10), 2.0), (8, None, datetime(2026, 5, 31, 10, 12), 2.0)]
     file = tmp_path / "log.xlsx"
     pd.DataFrame(rows, columns=["user", "page", "time", "score"], dtype=object).to_excel(file, index=False)
@@ -261,7 +271,9 @@ def test_excel_file(tmp_path, monkeypatch):
 
 def test_clean_log_has_no_warnings(tmp_path):
     text = io.StringIO()
-    pd.DataFrame({"user": "ann", "page": list("abc"), "time": pd.date_range("2026-05-31", periods=3, freq="min")}).to_csv(text)
+    pd.DataFrame(
+        {"user": "ann", "page": list("abc"), "time": pd.date_range("2026-05-31", periods=3, freq="min")}
+    ).to_csv(text)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not read_log(write_file(tmp_path, text.getvalue())).skipped

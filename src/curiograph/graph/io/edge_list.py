@@ -279,7 +279,8 @@ def find_fault(fields: list[str], layout: Layout, weighted: bool | None) -> str:
     if len(fields) not in (2, 3):
         return (
             f"has {len(fields)} field{'' if len(fields) == 1 else 's'} ({shorten_text(fields, 60)}); a line needs "
-            f"2 (source, target) or 3 (with a weight), separated by {_DELIMITER_NAMES.get(layout.delimiter, layout.delimiter)}"
+            f"2 (source, target) or 3 (with a weight), separated by "
+            f"{_DELIMITER_NAMES.get(layout.delimiter, layout.delimiter)}"
         )
     if "" in fields[:2]:
         return f"the {'source' if fields[0] == '' else 'target'} has no name; fill it in or remove the line"

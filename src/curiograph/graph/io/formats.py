@@ -41,8 +41,8 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     ----------
     path : str or path
         An edge list (`.tsv`: tabs, `.csv`: commas or semicolons, `.txt`, `.edges`, `.edgelist`: whitespace),
-        `.graphml`, `.gml`, `.gexf`, node-link `.json`, curiograph's own `.safetensors`, or an adjacency matrix: a `.csv`
-        or `.tsv` with labels in the first row and the first column, or a `.mat` of MATLAB.
+        `.graphml`, `.gml`, `.gexf`, node-link `.json`, curiograph's own `.safetensors`, or an adjacency matrix: a
+        `.csv` or `.tsv` with labels in the first row and the first column, or a `.mat` of MATLAB.
     directed : bool, optional
         Whether the graph is directed. Default: as stated in the file; undirected for edge lists, which do not state it;
         a matrix is directed if it is not symmetric. A value that contradicts the file raises FileFormatError.

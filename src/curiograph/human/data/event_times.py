@@ -15,7 +15,7 @@ _EPOCH_UNITS = {1e3: (1e11, 5e12), 1e6: (1e14, 5e15), 1e9: (1e17, 5e18)}  # 1973
 _SERIAL_DATES = (20_000, 80_000)  # 1954 to 2119, in days since 1900, as spreadsheets store dates
 _SERIAL_1970 = 25_569
 _LOCAL_DATE = (  # such as 31.05.2026 14:30:15, 5/31/26 2:30 PM, 31-05-2026 14:30 +02:00
-    r"^(?P<first>\d{1,2})(?P<mark>[./-])(?P<second>\d{1,2})[./-](?P<year>\d{4}|\d{2})"
+    r"^(?P<first>\d{1,2})[./-](?P<second>\d{1,2})[./-](?P<year>\d{4}|\d{2})"
     r"(?:[ T,]+(?P<hours>\d{1,2}):(?P<minutes>\d{2})(?::(?P<seconds>\d{2}(?:[.,]\d+)?))?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)? ?(?:Z|UTC|GMT|(?P<zone>[+-]\d{2}):?(?P<zone_minutes>\d{2})?)?)?$"
 )
@@ -81,19 +81,27 @@ def parse_local_dates(texts: pd.Series, dayfirst: bool | None, where: str = "the
     >>> parse_local_dates(pd.Series(["1/2/1970", "1/13/1970 1:00 AM"]), None).tolist()
     [86400.0, 1040400.0]
     """
-    parts = texts.str.extract(_LOCAL_DATE)
-    first, second, year, hours, minutes, seconds, zone, zone_minutes = (
-        pd.to_numeric(parts[name].str.replace(",", ".")).to_numpy(np.float64, na_value=np.nan)
-        for name in ("first", "second", "year", "hours", "minutes", "seconds", "zone", "zone_minutes")
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parts = pc.extract_regex(pa.array(texts, pa.string()), pattern=_LOCAL_DATE)  # ten times as fast as pandas
+
+    def get_numbers(name: str) -> Float64:
+        part = pc.replace_substring(pc.replace_substring(pc.struct_field(parts, name), ",", "."), "+", "")
+        numbers: Float64 = pc.if_else(pc.equal(part, ""), None, part).cast(pa.float64()).to_numpy(zero_copy_only=False)
+        return numbers
+
+    first, second, year = map(get_numbers, ("first", "second", "year"))
+    hours, minutes, seconds, zone, zone_minutes = (
+        np.nan_to_num(get_numbers(name)) for name in ("hours", "minutes", "seconds", "zone", "zone_minutes")
     )
     if dayfirst is None:
         late_first, late_second = first > 12, second > 12
-        is_open = not late_first.any() and not late_second.any() and bool((parts["mark"].isin(["/", "-"])).any())
-        example = texts[np.isfinite(first)].iloc[:1].tolist()
-        if is_open and np.any(np.isfinite(first) & (first != second)):
+        is_open = np.isfinite(first) & (first != second) & (texts.str.count("[/-]") > 0).to_numpy(bool)
+        if is_open.any() and not late_first.any() and not late_second.any():
             raise FileFormatError(
-                f"{where}: dates such as {quote_value(example[0])} may begin with the day or with the month; give "
-                "dayfirst=True or dayfirst=False, or write them as 2026-05-31."
+                f"{where}: dates such as {quote_value(texts[is_open].iloc[0])} may begin with the day or with the "
+                "month; give dayfirst=True or dayfirst=False, or write them as 2026-05-31."
             )
         if late_first.any() and late_second.any():
             shown = " and ".join(quote_value(texts[late].iloc[0]) for late in (late_first, late_second))
@@ -103,15 +111,15 @@ def parse_local_dates(texts: pd.Series, dayfirst: bool | None, where: str = "the
             )
         dayfirst = not late_second.any()
     day, month = (first, second) if dayfirst else (second, first)
-    half = parts["half"].str.lower()
-    hours = np.where(half.notna(), hours % 12 + 12 * (half == "p"), np.nan_to_num(hours))
+    half = np.asarray(pc.struct_field(parts, "half").to_numpy(zero_copy_only=False), str)
+    hours = np.where(np.isin(half, [*"aApP"]), hours % 12 + 12 * np.isin(half, [*"pP"]), hours)
     year = year + np.where(year < 69, 2000, np.where(year < 100, 1900, 0))
-    is_valid = (month >= 1) & (month <= 12) & (day >= 1) & (hours < 24) & ~(minutes > 59) & ~(seconds >= 61)
+    is_valid = (month >= 1) & (month <= 12) & (day >= 1) & (hours < 24) & (minutes < 60) & (seconds < 61)
     months = np.where(is_valid, (year - 1970) * 12 + month - 1, 0).astype(np.int64).astype("datetime64[M]")
     days = months.astype("datetime64[D]") + np.where(is_valid, day - 1, 0).astype(np.int64)
     is_valid &= days.astype("datetime64[M]") == months
-    offset = np.nan_to_num(zone) * 60 + np.copysign(np.nan_to_num(zone_minutes), np.nan_to_num(zone))
-    clock = hours * 3600 + (np.nan_to_num(minutes) - offset) * 60 + np.nan_to_num(seconds)
+    offset = zone * 60 + np.copysign(zone_minutes, zone)
+    clock = hours * 3600 + (minutes - offset) * 60 + seconds
     return np.where(is_valid, days.astype(np.int64) * 86_400 + clock, np.nan)
 
 
