@@ -406,15 +406,13 @@ class Trajectories(Table):
         >>> walks.on(links).nodes.tolist(), walks.on(links, match="loose").nodes.tolist()
         ([2, 1], [2, 1, 0])
         """
-        positions = self._match_labels(graph, match, redirects, strict)
-        outside = int(np.count_nonzero(positions[self.nodes] < 0))
-        dropped = Skipped()
-        if outside:
-            counts = np.bincount(self.nodes, positions[self.nodes] < 0, len(self.names))
-            most = [number for number in np.argsort(-counts, kind="stable")[:3].tolist() if counts[number]]
-            shown = ", ".join(f"{quote_value(self.names[number])} ({counts[number]:.0f})" for number in most)
-            dropped = Skipped(outside, (f"{OUTSIDE}: most visited {shown}",), {OUTSIDE: outside})
-        return self.renumber(positions, graph.names).add_skipped(dropped)
+        positions, unmatched = self._match_labels(graph, match, redirects, strict)
+        placed = self.renumber(positions, graph.names)
+        if not unmatched:
+            return placed
+        outside = sum(unmatched.values())
+        shown = ", ".join(f"{quote_value(label)} ({visits})" for label, visits in list(unmatched.items())[:3])
+        return placed.add_skipped(Skipped(outside, (f"{OUTSIDE}: most visited {shown}",), {OUTSIDE: outside}))
 
     def list_unmatched(
         self, graph: Graph, *, match: Match = "exact", redirects: Mapping[Hashable, Hashable] | None = None
@@ -430,24 +428,26 @@ class Trajectories(Table):
         """
         import pandas as pd
 
-        positions = self._match_labels(graph, match, redirects, strict=False)
-        counts = np.bincount(self.nodes, positions[self.nodes] < 0, len(self.names)).astype(np.int64)
-        order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)].tolist()
-        labels = [self.names[number] for number in order]
-        nearest = [", ".join(map(str, suggest_labels(label, graph.names))) for label in labels[:_MAX_SUGGESTED]]
-        nearest += [""] * (len(labels) - len(nearest))
-        return pd.DataFrame({"label": labels, "visits": counts[order], "nearest": nearest})
+        _, unmatched = self._match_labels(graph, match, redirects, strict=False)
+        frame = pd.DataFrame({"label": list(unmatched), "visits": list(unmatched.values()), "nearest": ""})
+        for row, label in enumerate(list(unmatched)[:_MAX_SUGGESTED]):
+            frame.loc[row, "nearest"] = ", ".join(map(str, suggest_labels(label, graph.names)))
+        return frame
 
     def _match_labels(
         self, graph: Graph, match: Match, redirects: Mapping[Hashable, Hashable] | None, strict: bool
-    ) -> Int32:
-        """Return the position in a graph of every name, -1 for those that do not match."""
+    ) -> tuple[Int32, dict[Hashable, int]]:
+        """Return the position in a graph of every name, and the visits of labels that do not match, most first."""
         if match not in ("exact", "loose"):
             raise SettingError(f"match is {quote_value(match)}; give 'exact' or 'loose'.")
         if redirects is not None and not isinstance(redirects, Mapping):
             raise SettingError(f"redirects is {quote_value(redirects)}; give a dict from other labels to nodes.")
-        reader = LabelReader(graph)
-        return reader.match_names(self.names, self.nodes, strict=strict, loose=match == "loose", redirects=redirects)
+        positions = LabelReader(graph).match_names(
+            self.names, self.nodes, strict=strict, loose=match == "loose", redirects=redirects
+        )
+        outside, visits = np.unique(self.nodes[positions[self.nodes] < 0], return_counts=True)
+        order = np.argsort(-visits, kind="stable").tolist()
+        return positions, {self.names[int(outside[place])]: int(visits[place]) for place in order}
 
     def renumber(self, positions: NDArray[Any], names: Labels) -> Trajectories:
         """Return the walks over other names, with node i at `positions[i]`; visits of nodes at -1 are left out."""

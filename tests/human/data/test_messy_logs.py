@@ -147,7 +147,7 @@ def test_other_numbers_are_no_serial_dates(tmp_path, numbers, recwarn):
 FORMATS = [
     ("%d.%m.%Y %H:%M:%S", True),
     ("%d/%m/%Y %H:%M:%S", True),
-    ("%d-%m-%y %H:%M:%S", True),
+    ("%d-%m-%Y %H:%M:%S", True),
     ("%m/%d/%Y %I:%M:%S %p", False),
     ("%m/%d/%Y, %H:%M:%S", False),
     ("%d.%m.%Y %H:%M:%S.%f", True),
@@ -199,6 +199,16 @@ def test_order_of_day_and_month(tmp_path):
         read_log(mixed, dayfirst="yes")
     frame = pd.DataFrame({"user": "ann", "page": ["b", "a"], "date": ["06/05/2026", "05/06/2026"]})
     assert list(Trajectories.from_frame(frame, dayfirst=False)) == [["a", "b"]]
+
+
+def test_years_of_two_digits():
+    assert parse_local_dates(pd.Series(["31/05/26", "1.1.99"]), True).tolist() == [
+        to_seconds(2026, 5, 31),
+        to_seconds(1999, 1, 1),
+    ]
+    assert np.isnan(parse_local_dates(pd.Series(["26-05-31"]), None)).all()
+    with pytest.raises(FileFormatError, match=r"'26/05/30'.*four digits"):
+        parse_local_dates(pd.Series(["26/05/30", "26/05/31", "26/06/01"]), None)
 
 
 def test_decimal_commas(tmp_path):

@@ -15,7 +15,7 @@ _EPOCH_UNITS = {1e3: (1e11, 5e12), 1e6: (1e14, 5e15), 1e9: (1e17, 5e18)}  # 1973
 _SERIAL_DATES = (20_000, 80_000)  # 1954 to 2119, in days since 1900, as spreadsheets store dates
 _SERIAL_1970 = 25_569
 _LOCAL_DATE = (  # such as 31.05.2026 14:30:15, 5/31/26 2:30 PM, 31-05-2026 14:30 +02:00
-    r"^(?P<first>\d{1,2})[./-](?P<second>\d{1,2})[./-](?P<year>\d{4}|\d{2})"
+    r"^(?P<first>\d{1,2})[./-](?P<second>\d{1,2})(?:[./-](?P<year>\d{4})|[./](?P<short_year>\d{2}))"
     r"(?:[ T,]+(?P<hours>\d{1,2}):(?P<minutes>\d{2})(?::(?P<seconds>\d{2}(?:[.,]\d+)?))?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)? ?(?:Z|UTC|GMT|(?P<zone>[+-]\d{2}):?(?P<zone_minutes>\d{2})?)?)?$"
 )
@@ -91,10 +91,14 @@ def parse_local_dates(texts: pd.Series, dayfirst: bool | None, where: str = "the
         numbers: Float64 = pc.if_else(pc.equal(part, ""), None, part).cast(pa.float64()).to_numpy(zero_copy_only=False)
         return numbers
 
-    first, second, year = map(get_numbers, ("first", "second", "year"))
+    first, second, year, short_year = map(get_numbers, ("first", "second", "year", "short_year"))
     hours, minutes, seconds, zone, zone_minutes = (
         np.nan_to_num(get_numbers(name)) for name in ("hours", "minutes", "seconds", "zone", "zone_minutes")
     )
+    is_short = np.isfinite(short_year)
+    if len(np.unique(short_year[is_short])) > len(np.unique(first[is_short])):  # rather the day
+        shown = quote_value(texts[is_short].iloc[0])
+        raise FileFormatError(f"{where}: the year in dates such as {shown} is not clear; write it with four digits.")
     if dayfirst is None:
         late_first, late_second = first > 12, second > 12
         is_open = np.isfinite(first) & (first != second) & (texts.str.count("[/-]") > 0).to_numpy(bool)
@@ -113,7 +117,7 @@ def parse_local_dates(texts: pd.Series, dayfirst: bool | None, where: str = "the
     day, month = (first, second) if dayfirst else (second, first)
     half = np.asarray(pc.struct_field(parts, "half").to_numpy(zero_copy_only=False), str)
     hours = np.where(np.isin(half, [*"aApP"]), hours % 12 + 12 * np.isin(half, [*"pP"]), hours)
-    year = year + np.where(year < 69, 2000, np.where(year < 100, 1900, 0))
+    year = np.where(is_short, short_year + np.where(short_year < 69, 2000, 1900), year)
     is_valid = (month >= 1) & (month <= 12) & (day >= 1) & (hours < 24) & (minutes < 60) & (seconds < 61)
     months = np.where(is_valid, (year - 1970) * 12 + month - 1, 0).astype(np.int64).astype("datetime64[M]")
     days = months.astype("datetime64[D]") + np.where(is_valid, day - 1, 0).astype(np.int64)

@@ -111,7 +111,7 @@ def read_log(
     if session_gap is not None:
         given = f"session_gap is {quote_value(session_gap)}, but {source.name} is not a table of events"
         raise SettingError(f"{given}; leave it out, or give a table with a header.")
-    return _read_walks(source)
+    return _read_walks(source, named)
 
 
 def read_sheet(path: PathLike) -> pd.DataFrame:
@@ -167,13 +167,11 @@ def read_events(
     return arrange_events(table, columns, source.name, locate, problems)
 
 
-def _read_walks(source: TextSource) -> Trajectories:
-    """Read one walk per line."""
-    numbered = list(source.lines())
-    named = _SEPARATOR_LINE.fullmatch(numbered[0][1]) if numbered else None
-    numbered = numbered[1:] if named else numbered
-    found = next((mark for mark in "\t;" if any(mark in line for _, line in numbered)), ",")
-    separator = named[1] if named else found
+def _read_walks(source: TextSource, named: re.Match[str] | None) -> Trajectories:
+    """Read one walk per line, below the line that names the separator if there is one."""
+    numbered = list(source.lines())[named is not None :]
+    marks = named[1] if named else "\t;"
+    separator = next((mark for mark in marks if any(mark in line for _, line in numbered)), ",")
     rows = [
         next(csv.reader([line], skipinitialspace=True)) if separator == "," else line.split(separator)
         for _, line in numbered

@@ -48,7 +48,7 @@ class TextSource:
         if known is None and marked is None:
             check_text(Path(self.name), head)
             if not head or b"\0" in head:
-                fault = "is a binary file, not text" if head else "contains no text; check that it is complete"
+                fault = "is a binary file, not text; give encoding= if it is UTF-16" if head else "contains no text"
                 raise FileFormatError(f"{self.name}: {fault}.")
         self.encoding: str = ("utf-8-sig" if known == "utf-8" else known) or marked or self._guess_encoding()
         """Encoding: as given, of the byte order mark, or UTF-8 unless that is clearly wrong."""
