@@ -102,8 +102,6 @@ def get_version() -> str:
 
 OUTSIDE = "outside the graph"
 """Reason of visits whose node is not in the graph."""
-MAX_SHOWN = 3
-"""Number of dropped rows that a record describes."""
 Problem = tuple[str, str]
 """The reason why a row was dropped, by which it is counted, and its file, line and problem."""
 
@@ -120,7 +118,7 @@ class Skipped:
     count: int = 0
     """Number of rows and visits that were dropped."""
     first: tuple[str, ...] = ()
-    """File, line and problem of the first three dropped rows."""
+    """File, line and problem of the first dropped row of each reason."""
     reasons: Mapping[str, int] = field(default_factory=dict)
     """Number of dropped rows and visits by reason; the numbers sum to `count`."""
     repeats: int = 0
@@ -128,15 +126,16 @@ class Skipped:
 
     @classmethod
     def count_problems(cls, problems: Sequence[Problem]) -> Skipped:
-        """Count dropped rows by reason, and describe the first ones."""
+        """Count dropped rows by reason, and describe the first one of each."""
         reasons = Counter(reason for reason, _ in problems)
-        return cls(len(problems), tuple(text for _, text in problems[:MAX_SHOWN]), dict(reasons))
+        first = dict(reversed(problems))
+        return cls(len(problems), tuple(first[reason] for reason in reasons), dict(reasons))
 
     def __add__(self, other: Skipped) -> Skipped:
         names = dict.fromkeys([*self.reasons, *other.reasons])
         return Skipped(
             count=self.count + other.count,
-            first=(*self.first, *other.first)[:MAX_SHOWN],
+            first=(*self.first, *other.first),
             reasons={name: self.reasons.get(name, 0) + other.reasons.get(name, 0) for name in names},
             repeats=self.repeats + other.repeats,
         )

@@ -60,9 +60,25 @@ def test_integer_array_equals_list(dtype):
     pairs = [(0, 3), (3, 1), (1, 2), (2, 2), (3, 0)]
     graph = Graph.from_edges(np.array(pairs, dtype))
     assert graph == Graph.from_edges(pairs)
-    assert graph.cleaning == Cleaning(self_loops=1, parallel_edges=1)
+    assert graph.cleaning == Cleaning(self_loops=1, parallel_edges=1, both_ways=1)
     assert Graph.from_edges(np.array([(5, 9)], dtype)).labels == [5, 9]
     assert Graph.from_edges(np.empty((0, 2), dtype)).num_nodes == 0
+
+
+@given(edges_of_letters)
+def test_undirected_edge_counts_as_often_as_its_more_frequent_direction(edges):
+    graph = Graph.from_edges(edges)
+    pairs = {frozenset(edge) for edge in edges if edge[0] != edge[1]}
+    expected = {pair: max(edges.count(tuple(pair)), edges.count(tuple(pair)[::-1])) for pair in pairs}
+    source, target, weights = graph.get_edges()
+    found = [1.0] * len(source) if weights is None else weights.tolist()
+    ends = [frozenset((graph.label(u), graph.label(v))) for u, v in zip(source, target, strict=True)]
+    counts = {pair: weight for pair, weight in zip(ends, found, strict=True) if len(pair) == 2}
+    if weights is None:  # all edges are repeated equally often
+        assert len(set(expected.values())) <= 1
+        expected = dict.fromkeys(expected, 1.0)
+    assert counts == expected
+    assert graph.cleaning.both_ways == sum(tuple(p) in edges and tuple(p)[::-1] in edges for p in pairs)
 
 
 def test_weights_of_parallel_edges_are_summed_and_zero_weights_kept():

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from curiograph.errors import SettingError, UnknownNodeError, WalkError
 from curiograph.graph.graph import Graph
+from curiograph.growth.measure import measure
+from curiograph.human.people.profile import profile
 from curiograph.human.trajectories import Trajectories
 
 WALKS = st.lists(st.lists(st.integers(0, 5), max_size=8), max_size=6)
@@ -61,6 +63,61 @@ def test_walks_on_a_graph():
     assert Trajectories.from_walks([[1, 7]]).on(Graph.from_edges([("1", "2")])).nodes.tolist() == []
     with pytest.raises(UnknownNodeError, match="no node 'x'"):
         walks.on(graph, strict=True)
+
+
+LINKS = Graph.from_edges([("São Paulo", "New York"), ("New York", "Polish"), ("Polish", "polish"), ("polish", "UK")])
+
+
+@pytest.mark.parametrize(
+    "label", ["são paulo", "S%C3%A3o_Paulo", "SA\u0303O  PAULO", "\uff33ão Paulo", " São_Paulo", "Sampa", "sampa_"]
+)
+def test_labels_match_loosely(label):
+    walks = Trajectories.from_walks([["New York", label]])
+    assert len(walks.on(LINKS).nodes) == 1
+    found = walks.on(LINKS, match="loose", redirects={"Sampa": "são_paulo"})
+    assert list(found) == [["New York", "São Paulo"]]
+    assert not found.skipped
+
+
+def test_loose_matches_are_never_wrong():
+    """An exact match wins; a label that several nodes match, or that is redirected to several, matches none."""
+    walks = Trajectories.from_walks([["polish", "POLISH", "Polish", "britain", "Britain"]])
+    redirects = {"BRITAIN": "UK", "britain_": "New York"}
+    found = walks.on(LINKS, match="loose", redirects=redirects)
+    assert list(found) == [["polish", "Polish"]]
+    assert found.skipped.reasons == {"outside the graph": 3}
+    assert list(walks.on(LINKS, redirects={"Britain": "UK"})) == [["polish", "Polish", "UK"]]
+    for wrong in ({"match": "fuzzy"}, {"redirects": ["UK"]}):
+        with pytest.raises(SettingError, match=r"fuzzy|UK"):
+            walks.on(LINKS, **wrong)
+
+
+def test_unmatched_labels_are_listed():
+    walks = Trajectories.from_walks([["Nwe York", "UK", "x", "Nwe York", "POLISH"], ["Nwe York"]])
+    frame = walks.list_unmatched(LINKS, match="loose")
+    assert frame[["label", "visits"]].to_numpy().tolist() == [["Nwe York", 3], ["x", 1], ["POLISH", 1]]
+    assert frame["nearest"].tolist() == ["New York", "", "polish"]
+    assert walks.on(LINKS, match="loose").skipped.first == (
+        "outside the graph: most visited 'Nwe York' (3), 'x' (1), 'POLISH' (1)",
+    )
+    assert walks.on(LINKS).list_unmatched(LINKS).empty
+
+
+def test_measures_take_walks_that_are_matched_loosely():
+    walks = Trajectories.from_walks([["new_york", "SÃO PAULO", "UK"]], users=["ann"]).on(LINKS, match="loose")
+    assert measure(LINKS, walks)[0].nodes == ["New York", "São Paulo", "UK"]
+    assert profile(LINKS, walks, measures=["nodes"]).to_frame()["nodes"].tolist() == [3]
+
+
+def test_selection_and_display():
+    walks = Trajectories.from_walks([["a", "b"], ["c"], ["b", "c", "a"]], users=["ann", "bob", "ann"])
+    longer = [["a", "b"], ["b", "c", "a"]]
+    for which in (walks.lengths > 1, pd.Series([True, False, True]), [True, False, True], [0, 2], slice(0, 3, 2)):
+        assert list(walks[which]) == longer
+    assert list(walks[[walks.user(number) == "ann" for number in range(len(walks))]]) == longer
+    assert walks[-1] == ["b", "c", "a"]
+    assert "<td>ann</td>" in walks._repr_html_()
+    assert walks.to_frame()["node"].tolist() == ["a", "b", "c", "b", "c", "a"]
 
 
 @given(WALKS, st.integers(1, 4))

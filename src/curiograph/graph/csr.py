@@ -53,6 +53,26 @@ def build_csr(
     return indptr, (keys - rows * max(size, 1)).astype(np.int32), merged
 
 
+def merge_directions(source: Int64, target: Int64, size: int, *, drop: bool) -> tuple[Int64, Int64, int]:
+    """Return the ends of undirected edges in ascending order, and the number of pairs that are given both ways.
+
+    If `drop`, such a pair keeps the edges of the direction that has more.
+
+    >>> merge_directions(np.array([0, 1, 1, 2]), np.array([1, 0, 0, 1]), 3, drop=True)
+    (array([0, 0, 1]), array([1, 1, 2]), 1)
+    """
+    low, high, is_back = np.minimum(source, target), np.maximum(source, target), source > target
+    keys = low.astype(np.int64) * max(size, 1) + high
+    both = np.intersect1d(keys[is_back], keys[~is_back])
+    if not drop or not len(both):
+        return low, high, len(both)
+    kept = ~np.isin(keys, both)
+    place = np.searchsorted(both, keys[~kept])
+    balance = np.bincount(place, np.where(is_back[~kept], -1, 1))
+    kept[~kept] = is_back[~kept] == (balance < 0)[place]
+    return low[kept], high[kept], len(both)
+
+
 def insert_loops(
     indptr: Int64, indices: Int32, weights: Float64 | None, loops: Float64
 ) -> tuple[Int64, Int32, Float64 | None]:

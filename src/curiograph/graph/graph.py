@@ -30,12 +30,14 @@ _CHUNK = 2**17  # nodes whose features are computed together: bounds the memory
 
 @dataclass(frozen=True)
 class Cleaning:
-    """Counts of the self-loops and parallel edges that a graph was built from."""
+    """Counts of the self-loops, parallel edges and edges in both directions that a graph was built from."""
 
     self_loops: int = 0
     """Number of edges from a node to itself. They are kept in `Graph.loops`, for random walks only."""
     parallel_edges: int = 0
-    """Number of repeated edges, which are merged into the first; their weights, 1 by default, are summed."""
+    """Number of repeated edges, which are merged into the first; see `Graph` for their weights."""
+    both_ways: int = 0
+    """Number of edges of an undirected graph that were given in both directions."""
 
 
 class Graph:
@@ -46,10 +48,11 @@ class Graph:
     and does not check them.
 
     Parallel edges are merged. Their weights are summed; without weights, the graph becomes weighted by the number of
-    parallel edges, unless all edges are repeated equally often. Self-loops are kept apart, in `loops`, and only random
-    walks follow them (`transition`: PageRank, unbiased walkers). A self-loop of an undirected graph counts once, as in
-    networkx (twice in igraph). Rows, `degrees`, `num_edges`, `neighbors` and `skeleton`, and so candidates, rewards and
-    agents, do not contain them.
+    parallel edges, unless all edges are repeated equally often. An edge of an undirected graph that is given in both
+    directions counts once, unless it has weights, which are summed. Self-loops are kept apart, in `loops`, and only
+    random walks follow them (`transition`: PageRank, unbiased walkers). A self-loop of an undirected graph counts once,
+    as in networkx (twice in igraph). Rows, `degrees`, `num_edges`, `neighbors` and `skeleton`, and so candidates,
+    rewards and agents, do not contain them.
 
     Parameters
     ----------
@@ -69,7 +72,7 @@ class Graph:
     >>> g.neighbors("b")
     ['a', 'c']
     >>> g.loops.tolist(), g.cleaning
-    ([0.0, 1.0, 0.0], Cleaning(self_loops=1, parallel_edges=0))
+    ([0.0, 1.0, 0.0], Cleaning(self_loops=1, parallel_edges=0, both_ways=0))
     """
 
     def __init__(
@@ -166,16 +169,16 @@ class Graph:
             loops = loops if loops.any() else None
             source, target = source[~is_loop], target[~is_loop]
             weights = None if weights is None else weights[~is_loop]
+        given, both_ways = len(source), 0
         if not directed:
-            source, target = np.minimum(source, target), np.maximum(source, target)
+            source, target, both_ways = csr.merge_directions(source, target, size, drop=weights is None)
         indptr, indices, merged = csr.build_csr(source, target, weights, size, count=weights is None)
-        parallel = len(source) - len(indices)
-        is_repeated = parallel > 0 or (loops is not None and loops.max() > 1)
+        cleaning = Cleaning(self_loops, given - len(indices), both_ways)
+        is_repeated = len(source) > len(indices) or (loops is not None and loops.max() > 1)
         if weights is None and (not is_repeated or (loops is None and np.ptp(np.asarray(merged)) == 0)):
             merged = None  # all probabilities are the same without counts
         if not directed:
             indptr, indices, merged = csr.symmetrize_csr(indptr, indices, merged)
-        cleaning = Cleaning(self_loops, parallel)
         return cls(indptr, indices, merged, directed=directed, names=names, cleaning=cleaning, loops=loops)
 
     @classmethod

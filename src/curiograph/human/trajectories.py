@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,17 @@ from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
-from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels
+from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels, suggest_labels
 from curiograph.human.choices.windows import Windows
 from curiograph.results import OUTSIDE, Skipped, Table
 from curiograph.validation import check_integer, check_seed, is_number
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+Match = Literal["exact", "loose"]
+"""How labels of walks are matched with the nodes of a graph."""
+_MAX_SUGGESTED = 50  # labels for which the nearest names are searched
 _NOT_WALKS = (str, bytes, Mapping, set, frozenset)  # iterable, but no lists of labels
 
 
@@ -123,11 +129,12 @@ class Trajectories(Table):
         session: str | None = None,
         keep: Sequence[str] = (),
         session_gap: Any = None,
+        decimal: str | None = None,
+        dayfirst: bool | None = None,
     ) -> Trajectories:
         """Create trajectories from a data frame with one row per event.
 
-        Rows without a user, an item or a valid time are dropped and counted by reason in `skipped`, which names rows
-        by their number, counted from 0; if they are more than 5 %, there is a warning.
+        Rows are dropped and counted as by `read_log`; `skipped` names rows by their number, counted from 0.
 
         Parameters
         ----------
@@ -140,6 +147,8 @@ class Trajectories(Table):
             Further columns to keep in `user_columns`, such as a group; they have one value per user.
         session_gap : str, number or timedelta, optional
             Start a new session, and so a new walk, after a longer gap between two events of a user, such as "30min".
+        decimal, dayfirst : optional
+            Decimal mark, and whether dates begin with the day, of texts, as in `read_log`.
 
         Returns
         -------
@@ -164,7 +173,10 @@ class Trajectories(Table):
             fix = "give a data frame of pandas or polars, and lists of walks to Trajectories.from_walks"
             raise WalkError(f"the frame is {quote_value(frame)}; {fix}.")
         chosen = {"user": user, "item": item, "time": time, "session": session}
-        return arrange_events(frame, find_columns(list(frame.columns), chosen, keep, session_gap))
+        titles = list(frame.columns)
+        return arrange_events(
+            frame, find_columns(titles, chosen, keep, session_gap, decimal=decimal, dayfirst=dayfirst)
+        )
 
     @classmethod
     def from_arrays(
@@ -360,29 +372,82 @@ class Trajectories(Table):
         tested = np.isin(self.users, order[:num_test])
         return self[~tested], self[tested]
 
-    def on(self, graph: Graph, *, strict: bool = False) -> Trajectories:
+    def on(
+        self,
+        graph: Graph,
+        *,
+        match: Match = "exact",
+        redirects: Mapping[Hashable, Hashable] | None = None,
+        strict: bool = False,
+    ) -> Trajectories:
         """Return the same walks as positions in a graph.
 
-        Labels are matched as by `LabelReader`: files contain text, so the text "1" also matches the label 1.
+        Functions that take a graph and walks call it with the defaults; give them `walks.on(graph, match="loose")` to
+        match labels that are written differently.
 
         Parameters
         ----------
         graph : Graph
             Graph with the nodes of the walks.
+        match : {"exact", "loose"}
+            Match labels by their text (files contain text, so the text "1" also matches the label 1), or also ignore
+            case, underscores instead of blanks, percent-encoding and the Unicode form. A label that several nodes match
+            loosely, and none exactly, is not matched.
+        redirects : mapping, optional
+            Labels of nodes by other labels, as in `{"UK": "United Kingdom"}`, for labels that do not match.
         strict : bool
             Raise UnknownNodeError for a node that is not in the graph, instead of dropping its visits and counting them
-            in `skipped`.
+            in `skipped`; `list_unmatched` lists them.
 
         Examples
         --------
-        >>> square = Graph.from_edges([("a", 1), (1, "c")])
-        >>> Trajectories.from_walks([["c", "x", "1"]]).on(square).nodes.tolist()
-        [2, 1]
+        >>> links = Graph.from_edges([("New York", 1), (1, "Italy")])
+        >>> walks = Trajectories.from_walks([["Italy", "x", "1", "new_york"]])
+        >>> walks.on(links).nodes.tolist(), walks.on(links, match="loose").nodes.tolist()
+        ([2, 1], [2, 1, 0])
         """
-        positions = LabelReader(graph).match_names(self.names, self.nodes, strict=strict)
-        outside = int(np.count_nonzero(positions[self.nodes] < 0))
-        dropped = Skipped(count=outside, reasons={OUTSIDE: outside} if outside else {})
-        return self.renumber(positions, graph.names).add_skipped(dropped)
+        positions, unmatched = self._match_labels(graph, match, redirects, strict)
+        placed = self.renumber(positions, graph.names)
+        if not unmatched:
+            return placed
+        outside = sum(unmatched.values())
+        shown = ", ".join(f"{quote_value(label)} ({visits})" for label, visits in list(unmatched.items())[:3])
+        return placed.add_skipped(Skipped(outside, (f"{OUTSIDE}: most visited {shown}",), {OUTSIDE: outside}))
+
+    def list_unmatched(
+        self, graph: Graph, *, match: Match = "exact", redirects: Mapping[Hashable, Hashable] | None = None
+    ) -> pd.DataFrame:
+        """Return the labels that `on` does not match with a node, the number of their visits, and the nearest names.
+
+        The most visited labels are first; nearest names are given for the first 50.
+
+        >>> links = Graph.from_edges([("Rome", "Italy")])
+        >>> Trajectories.from_walks([["Roma", "rome", "Roma", "Italy"]]).list_unmatched(links, match="loose")
+          label  visits nearest
+        0  Roma       2    Rome
+        """
+        import pandas as pd
+
+        _, unmatched = self._match_labels(graph, match, redirects, strict=False)
+        frame = pd.DataFrame({"label": list(unmatched), "visits": list(unmatched.values()), "nearest": ""})
+        for row, label in enumerate(list(unmatched)[:_MAX_SUGGESTED]):
+            frame.loc[row, "nearest"] = ", ".join(map(str, suggest_labels(label, graph.names)))
+        return frame
+
+    def _match_labels(
+        self, graph: Graph, match: Match, redirects: Mapping[Hashable, Hashable] | None, strict: bool
+    ) -> tuple[Int32, dict[Hashable, int]]:
+        """Return the position in a graph of every name, and the visits of labels that do not match, most first."""
+        if match not in ("exact", "loose"):
+            raise SettingError(f"match is {quote_value(match)}; give 'exact' or 'loose'.")
+        if redirects is not None and not isinstance(redirects, Mapping):
+            raise SettingError(f"redirects is {quote_value(redirects)}; give a dict from other labels to nodes.")
+        positions = LabelReader(graph).match_names(
+            self.names, self.nodes, strict=strict, loose=match == "loose", redirects=redirects
+        )
+        outside, visits = np.unique(self.nodes[positions[self.nodes] < 0], return_counts=True)
+        order = np.argsort(-visits, kind="stable").tolist()
+        return positions, {self.names[int(outside[place])]: int(visits[place]) for place in order}
 
     def renumber(self, positions: NDArray[Any], names: Labels) -> Trajectories:
         """Return the walks over other names, with node i at `positions[i]`; visits of nodes at -1 are left out."""

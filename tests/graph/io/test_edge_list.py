@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curiograph.centrality.pagerank import pagerank
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph, write_graph
@@ -130,6 +132,73 @@ def test_names_that_look_like_a_header(tmp_path):
     graph = Graph.from_edges([("u", "v"), ("v", "source")])
     for ending in ("tsv", "csv", "txt"):
         assert_read_back(graph, tmp_path / f"g.{ending}")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("g.csv", "cue,target,strength\na,b,0.5\nb,c,2\n"),
+        ("g.csv", "cue;target;strength\na;b;0,5\nb;c;2\n"),
+        ("g.csv", "a;b;0.5\nb;c;2\n"),
+        ("g.csv", "sep=;\r\nVon;Nach;Gewicht\r\na;b;,5\r\nb;c;2,0\r\n"),
+        ("g.csv", 'Wort;Antwort;"N"\n"a";b;0,5\nb;c;2\n'),
+        ("g.csv", "sep=|\na|b|0.5\nb|c|2\n"),
+        ("g.tsv", "cue\ttarget\tR123.Strength\na\tb\t0.5\nb\tc\t2\n"),
+        ("g.txt", "# links\nWord Other count\na b 0.5\nb c 2\n"),
+        ("g.csv", ",a,b,c\na,0,0.5,0\nb,0.5,0,2\nc,0,2,0\n"),
+        ("g.csv", "# matrix\nword;a;b;c\na;;0,5;\nb;0,5;;2\nc;;2;0\n"),
+        ("g.tsv", '""\t"a"\t"b"\t"c"\n"a"\t0\t.5\t0\n"b"\t.5\t0\t2\n"c"\t0\t2\t0\n'),
+    ],
+)
+def test_layouts_of_one_graph(tmp_path, name, text):
+    graph = read_graph(write_file(tmp_path, name, text))
+    assert graph == Graph.from_edges([("a", "b", 0.5), ("b", "c", 2.0)])
+    assert graph.labels == ["a", "b", "c"]
+
+
+def test_adjacency_matrix(tmp_path):
+    directed = read_graph(write_file(tmp_path, "g.csv", ",7,9\n7,0,1\n9,0,1\n"))
+    assert directed == Graph.from_edges([(7, 9), (9, 9)], directed=True)
+    for text, message in [
+        (",a,b\na,0,1\nc,1,0\n", "'b'"),
+        (",a,b\na,0,1\n", "'b'"),
+        (",a,b\na,0,x\nb,1,0\n", "has 3 fields|the source|'x'"),
+        (",a,b\na,0,1\nb,x,0\n", "row 'b', column 'a': 'x'"),
+        (",a,b\na,0,-1\nb,-1,0\n", "-1"),
+    ]:
+        with pytest.raises(FileFormatError, match=message):
+            read_graph(write_file(tmp_path, "g.csv", text))
+
+
+@pytest.mark.parametrize("text", ["a\tb\tNA\nb\tc\t2\n", "a\tb\t-1e3\nb\tc\t2\n", "a\tb\t\nb\tc\t2\n"])
+def test_bad_weight_of_the_first_line_is_no_header(tmp_path, text):
+    with pytest.raises(FileFormatError, match="line 1: the weight"):
+        read_graph(write_file(tmp_path, "g.tsv", text))
+
+
+def test_directed_links_that_are_read_as_undirected(tmp_path, recwarn):
+    """Links that lead both ways have the weight of the others, and are named; PageRank is that of networkx."""
+    links = networkx.gnp_random_graph(30, 0.1, seed=1, directed=True)
+    path = write_file(tmp_path, "g.tsv", "".join(f"{u}\t{v}\n" for u, v in links.edges))
+    both = sum(links.has_edge(v, u) for u, v in links.edges) // 2
+    undirected = links.to_undirected()
+    with pytest.warns(
+        UserWarning, match=f"{100 * both / undirected.number_of_edges():.2g} % of the links .*directed=True"
+    ):
+        graph = read_graph(path)
+    assert graph.weights is None
+    recwarn.clear()
+    for found, theirs in [(graph, undirected), (read_graph(path, directed=True), links)]:
+        expected = networkx.pagerank(theirs, alpha=0.85, tol=1e-13, max_iter=1000)
+        ours = dict(zip(found.labels, pagerank(found, alpha=0.85).scores.tolist(), strict=True))
+        assert ours == pytest.approx({node: expected[node] for node in ours}, abs=1e-9)
+    read_graph(path, directed=False)
+    write_file(tmp_path, "g.tsv", "a\tb\nb\ta\nb\tc\nc\tb\n")  # a list of both directions of every link
+    assert read_graph(path).weights is None
+    assert not recwarn.list
+    write_file(tmp_path, "g.tsv", "a\tb\t2\nb\ta\t3\nb\tc\t1\n")
+    with pytest.warns(UserWarning, match=r"50 % of the links .* sum"):
+        assert read_graph(path).get_edges()[2].tolist() == [5, 1]
 
 
 @pytest.mark.parametrize("text", ["Page\tLink\na\tb\nb\tc\n", "# links\n\nPage\tLink\n1\t2\n2\t3\n"])

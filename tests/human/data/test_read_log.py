@@ -143,7 +143,7 @@ def split_slowly(rows, gap):
 
 NAMES = st.text(
     st.characters(exclude_categories=["Cs", "Cc", "Z"], exclude_characters="\ufffd"), min_size=1, max_size=5
-)
+).filter(lambda name: name.lower() not in ("nan", "null", "<na>"))
 EVENTS = st.lists(st.tuples(st.sampled_from("abc"), NAMES, st.integers(0, 3)), min_size=1)
 
 
@@ -153,7 +153,7 @@ def test_events_are_ordered_by_time_then_by_line(tmp_path_factory, events):
     csv.writer(text).writerows([("user", "item", "time"), *events])
     walks = read_log(write_file(tmp_path_factory.mktemp("any"), text.getvalue()))
     expected: dict[str, list[str]] = {}
-    for user, item, _ in sorted(events, key=lambda event: event[2]):
+    for user, item, _ in sorted(dict.fromkeys(events), key=lambda event: event[2]):  # duplicates count once
         walk = expected.setdefault(user, [])
         if walk[-1:] != [item]:
             walk.append(item)
@@ -219,13 +219,13 @@ def test_durations(given, seconds):
         ("ann,x,nan", "bad time", "bad time 'nan'"),
         ("ann,x,1e999", "bad time", "bad time 'inf'"),
         ("ann,x,2026-05-31", "bad time", "bad time '2026-05-31'"),
-        ("ann,\xe9,1", "not UTF-8", ""),
+        ("ann,\udce9,1", "bad encoding", ""),
     ],
 )
 def test_bad_rows_are_dropped_and_counted(tmp_path, row, reason, fault):
     """The line is that of the file, also after a comment, a blank line and a field of several lines."""
-    text = f'# remark\nuser,item,time\n\nann,"a\nb",1\n{row}\nann,c,2\n' + "ann,c,2\n" * 40
-    file = write_file(tmp_path, text.encode("latin-1"))
+    text = f'# remärk\nuser,item,time\n\nann,"a\nb",1\n{row}\n' + "".join(f"ann,c,{time}\n" for time in range(3, 44))
+    file = write_file(tmp_path, text.encode(errors="surrogateescape"))
     walks = read_log(file)
     assert list(walks) == [["a\nb", "c"]]
     assert (walks.skipped.count, walks.skipped.reasons, walks.skipped.repeats) == (1, {reason: 1}, 40)
@@ -248,8 +248,8 @@ HEAD = "user,item,time\n"
     [
         (HEAD, "no rows"),
         (
-            HEAD + "ann,a,03/01/2026 10:00\nann,b,04/01/2026\n",
-            "all 2 rows .*bad time: 2; .*line 2: .*'03/01/2026 10:00'",
+            HEAD + "ann,a,Monday\nann,b,Tuesday\n",
+            "all 2 rows .*bad time: 2; .*line 2: .*'Monday'",
         ),
         (HEAD + 'ann,"a,1\n', "EOF inside string"),
         ("# nothing\n", "no walks"),

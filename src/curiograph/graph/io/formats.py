@@ -40,8 +40,9 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     Parameters
     ----------
     path : str or path
-        An edge list (`.tsv`: tabs, `.csv`: commas, `.txt`, `.edges`, `.edgelist`: whitespace), `.graphml`, `.gml`,
-        `.gexf`, node-link `.json`, curiograph's own `.safetensors`, or an adjacency matrix in a `.mat` of MATLAB.
+        An edge list (`.tsv`: tabs, `.csv`: commas or semicolons, `.txt`, `.edges`, `.edgelist`: whitespace),
+        `.graphml`, `.gml`, `.gexf`, node-link `.json`, curiograph's own `.safetensors`, or an adjacency matrix: a
+        `.csv` or `.tsv` with labels in the first row and the first column, or a `.mat` of MATLAB.
     directed : bool, optional
         Whether the graph is directed. Default: as stated in the file; undirected for edge lists, which do not state it;
         a matrix is directed if it is not symmetric. A value that contradicts the file raises FileFormatError.
@@ -59,8 +60,10 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     Notes
     -----
     Edge lists have one edge per line: two names and optionally a weight. Blank lines, comments and a header such as
-    `source target` are skipped. Every line that starts with `#` is a comment, so a name that starts with `#` needs
-    quotes in a `.csv`, or another format. Labels are integers if all names are integers, otherwise text.
+    `source target`, or any other with a title above numeric weights, are skipped. Every line that starts with `#` is a
+    comment, so a name that starts with `#` needs quotes in a `.csv`, or another format. Labels are integers if all
+    names are integers, otherwise text. If some links of an edge list that is read as undirected lead both ways, there
+    is a warning.
 
     A `.safetensors` is read once, for its checksum, but not copied: the arrays are memory-mapped, so that processes
     share them, and the file must not be changed in place while the graph is used. A `.mat` file, of version 5 to 7, has

@@ -11,6 +11,7 @@ import ast
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def write_graph_file(graph: Graph, path: PathLike) -> None:
     facts = {
         "format": FORMAT,
         "directed": graph.directed,
-        "cleaning": [graph.cleaning.self_loops, graph.cleaning.parallel_edges],
+        "cleaning": list(astuple(graph.cleaning)),
         "labels": texts,
         "checksum": _compute_checksum(arrays),
     }

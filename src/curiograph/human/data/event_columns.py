@@ -56,6 +56,10 @@ class EventColumns:
     """Whether there is a column of times, and they are not only the order of events, such as 1, 2, 3."""
     session_gap: float | None = None
     """Number of seconds between two events after which a new session starts."""
+    decimal: str | None = None
+    """Decimal mark of numbers; None to decide by the values of a column."""
+    dayfirst: bool | None = None
+    """Whether the day precedes the month in dates such as 31/05/2026; None to decide by the values."""
 
 
 def find_columns(
@@ -64,6 +68,8 @@ def find_columns(
     keep: Sequence[str] = (),
     session_gap: Any = None,
     where: str = "the frame",
+    decimal: str | None = None,
+    dayfirst: bool | None = None,
 ) -> EventColumns:
     """Return the columns that the caller chose, and guess the others by their titles.
 
@@ -72,6 +78,10 @@ def find_columns(
     """
     if isinstance(keep, str):
         raise SettingError(f"keep is {keep!r}; give a list of columns, as in [{keep!r}].")
+    if decimal not in (None, ".", ","):
+        raise SettingError(f"decimal is {quote_value(decimal)}; give the decimal mark of numbers, '.' or ','.")
+    if dayfirst not in (None, True, False):
+        raise SettingError(f"dayfirst is {quote_value(dayfirst)}; give True if dates are as 31/05/2026, else False.")
     roles = {role: _find_title(name, titles, where) for role, name in chosen.items() if name is not None}
     kept = {name: _find_title(name, titles, where) for name in keep}
     for role in _GUESSES:
@@ -111,7 +121,7 @@ def find_columns(
             f"columns: {shorten_text(', '.join(unused), 200)}; if one is the time, name it with time= (--time).",
             stacklevel=4,
         )
-    return EventColumns(roles, kept, has_times, gap)
+    return EventColumns(roles, kept, has_times, gap, decimal, dayfirst)
 
 
 def guess(role: str, titles: Sequence[Hashable]) -> list[int]:

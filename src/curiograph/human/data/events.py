@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -15,13 +14,19 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import FileFormatError, WalkError, quote_value
 from curiograph.graph.labels import ListLabels
 from curiograph.human.data.event_columns import EventColumns
+from curiograph.human.data.event_times import convert_serial_dates, parse_numbers, parse_times, scale_to_seconds
 from curiograph.human.trajectories import Trajectories
-from curiograph.results import MAX_SHOWN, Problem, Skipped
+from curiograph.results import Problem, Skipped
 
 _MISSING = frozenset(["", "NaN", "nan", "<NA>", "null"])  # numpy, pandas and JSON write them for a missing label
-_NO_LABEL, _NOT_UTF8 = -1, -2  # in place of the number of a label
+_NO_LABEL, _NOT_DECODED = -1, -2  # in place of the number of a label
 _MANY = 0.05  # share of dropped rows above which there is a warning
-_EPOCH_UNITS = {1e3: (1e11, 5e12), 1e6: (1e14, 5e15), 1e9: (1e17, 5e18)}  # 1973 to 2128 in ms, us and ns
+_FIXES = {
+    "bad time": "write times as 2026-05-31 14:30 or as numbers, or give time=, dayfirst= or decimal=",
+    "bad encoding": "give encoding=, such as utf-8, utf-16 or cp1252",
+    "duplicate": "rows with the same user, item and time count once, so give more precise times if they are visits",
+}
+_DAY = 86_400
 
 
 def arrange_events(
@@ -38,24 +43,35 @@ def arrange_events(
     """
     series = {role: table.iloc[:, place] for role, place in columns.roles.items()}
     labels = {role: _number_labels(series[role]) for role in ("user", "item", "session", "source") if role in series}
-    times, is_date = parse_times(series["time"]) if "time" in series else (np.zeros(len(table)), True)
+    times, is_date = np.zeros(len(table)), True
+    if "time" in series:
+        times, is_date = parse_times(series["time"], columns.decimal, columns.dayfirst, where)
+        if columns.has_times and not is_date:
+            times, is_date = convert_serial_dates(times, where)
 
-    reason = np.zeros(len(table), object)
+    reason = np.full(len(table), "", object)
     reason[~np.isfinite(times)] = "bad time"
     for role in ("session", "item", "user"):
         if role in labels:
             reason[labels[role][0] == _NO_LABEL] = f"no {role}"
-            reason[labels[role][0] == _NOT_UTF8] = "not UTF-8"
+            reason[labels[role][0] == _NOT_DECODED] = "bad encoding"
     if "extra" in series:
         reason[(series["extra"] != "").to_numpy()] = "wrong number of columns"
-    found = [*problems, *((text, "") for text in reason[reason != 0])]
-    for place, row in enumerate(np.flatnonzero(reason)[:MAX_SHOWN].tolist(), len(problems)):
-        value = f" {quote_value(str(series['time'].iloc[row]))}" if reason[row] == "bad time" else ""
-        found[place] = (reason[row], f"{locate(row)}: {reason[row]}{value}")
-    skipped = Skipped.count_problems(found)
+    rows = np.flatnonzero(reason == "")
+    if "time" in series and not (is_date and np.all(times[rows] % _DAY == 0)):  # days do not tell visits apart
+        events = pd.DataFrame({role: numbers[rows] for role, (numbers, _) in labels.items()} | {"time": times[rows]})
+        reason[rows[events.duplicated()]] = "duplicate"
+    bad = np.flatnonzero(reason != "")
+    number, reasons = pd.factorize(reason[bad])
+    examples = []
+    for text, row in zip(reasons, bad[np.unique(number, return_index=True)[1]].tolist(), strict=True):
+        value = f" {quote_value(str(series['time'].iloc[row]))}" if text == "bad time" else ""
+        examples.append(f"{locate(row)}: {text}{value}")
+    counts = dict(zip(reasons, np.bincount(number).tolist(), strict=True))
+    skipped = Skipped.count_problems(problems) + Skipped(len(bad), tuple(examples), counts)
     warn_skipped(skipped, len(table) + len(problems), where)
 
-    rows = np.flatnonzero(reason == 0)
+    rows = np.flatnonzero(reason == "")
     users, user_names = _renumber(*labels["user"], rows)
     if 1 < len(rows) == len(user_names):
         warnings.warn(
@@ -67,7 +83,7 @@ def arrange_events(
     for name, place in columns.keep.items():
         numbers, values = _renumber(*_number_labels(table.iloc[:, place]), rows)
         known = pd.DataFrame({"user": users, "value": [values[number] for number in numbers]}, rows).dropna()
-        user_columns[name] = list_by_user(name, known.drop_duplicates(), user_names, locate)
+        user_columns[name] = list_by_user(name, known.drop_duplicates(), user_names, locate, columns.decimal)
     sessions, session_names = _renumber(*labels["session"], rows) if "session" in labels else (np.zeros_like(users), [])
     times, is_source = times[rows], np.zeros(len(rows), bool)
     if "source" in labels:  # the source of a click is a visit too, right before that of the target
@@ -102,16 +118,16 @@ def arrange_events(
 
 def warn_skipped(skipped: Skipped, total: int, where: str) -> None:
     """Warn if many of the rows of a table were dropped; raise FileFormatError if none is left."""
+    if not total:
+        raise FileFormatError(f"{where}: contains no rows; check that it is complete.")
+    if skipped.count <= _MANY * total:
+        return
+    main = max(skipped.reasons, key=lambda reason: skipped.reasons[reason])
+    fix = _FIXES.get(main, "correct these rows, or check which columns are read")
+    found = f"rows were left out: {skipped}; the first: {'; '.join(skipped.first)}; {fix}."
     if skipped.count == total:
-        if not total:
-            raise FileFormatError(f"{where}: contains no rows; check that it is complete.")
-        raise FileFormatError(f"{where}: all {total:,} rows were left out: {skipped}; the first: {skipped.first[0]}.")
-    if skipped.count > _MANY * total:
-        warnings.warn(
-            f"{where}: {skipped.count:,} of {total:,} rows were left out: {skipped}; the first: {skipped.first[0]}; "
-            "correct these rows, or check which columns are read.",
-            stacklevel=4,
-        )
+        raise FileFormatError(f"{where}: all {total:,} {found}")
+    warnings.warn(f"{where}: {skipped.count:,} of {total:,} {found}", stacklevel=4)
 
 
 def _number_labels(column: pd.Series) -> tuple[Int64, list[Hashable]]:
@@ -131,7 +147,7 @@ def _number_labels(column: pd.Series) -> tuple[Int64, list[Hashable]]:
     for place, value in enumerate(found):
         label = value.strip() if isinstance(value, str) else value
         if isinstance(label, str) and "\ufffd" in label:
-            numbers[place] = _NOT_UTF8
+            numbers[place] = _NOT_DECODED
         elif label not in _MISSING:
             numbers[place] = labels.setdefault(label, len(labels))
     return numbers[codes], list(labels)
@@ -169,7 +185,9 @@ def sort_sessions(users: Int64, sessions: Int64, times: Float64) -> tuple[Int64,
     return order, np.diff(group[order], prepend=-1) != 0
 
 
-def list_by_user(name: str, known: pd.DataFrame, user_names: list[Hashable], locate: Callable[[int], str]) -> list[Any]:
+def list_by_user(
+    name: str, known: pd.DataFrame, user_names: list[Hashable], locate: Callable[[int], str], decimal: str | None
+) -> list[Any]:
     """Return the value of every user, None without one; texts become numbers if all of them are.
 
     `known` has the distinct pairs of user and value, by row. Raise FileFormatError if a user has several values.
@@ -185,53 +203,7 @@ def list_by_user(name: str, known: pd.DataFrame, user_names: list[Hashable], loc
         )
     values = known["value"].tolist()
     if all(isinstance(value, str) for value in values):
-        parsed = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
+        parsed = parse_numbers(pd.Series(values, dtype=object), decimal)
         values = parsed.tolist() if np.isfinite(parsed.to_numpy(float)).all() else values
     by_user = dict(zip(known["user"].tolist(), values, strict=True))
     return [by_user.get(user) for user in range(len(user_names))]
-
-
-def parse_times(column: pd.Series) -> tuple[Float64, bool]:
-    """Return dates in seconds since 1970 or numbers as they are, NaN for bad ones, and whether they are dates.
-
-    Dates are in ISO format; those without a time zone count as UTC.
-
-    >>> parse_times(pd.Series(["1970-01-02", "1970-01-01 00:01:30", "soon"]))
-    (array([86400.,    90.,    nan]), True)
-    """
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        return column.to_numpy(np.float64, na_value=np.nan), False
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        dates = pd.to_datetime(column, utc=True)
-    else:
-        texts = column.astype(str).str.strip()
-        numbers = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64)
-        if np.isfinite(numbers).all():
-            return numbers, False
-        dates = pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True)
-        if dates.count() <= np.isfinite(numbers).sum():
-            return numbers, False
-    moments = dates.dt.tz_localize(None).to_numpy("datetime64[us]")
-    return np.where(np.isnat(moments), np.nan, moments.astype(np.int64) / 1e6), True
-
-
-def scale_to_seconds(times: Float64) -> Float64:
-    """Return numbers as seconds: as they are below 1e11, and divided if all are epoch times in ms, us or ns.
-
-    Raise WalkError for numbers whose unit is not clear, such as dates written as 20260531.
-
-    >>> scale_to_seconds(np.array([1.7e12, 1.8e12])).tolist()
-    [1700000000.0, 1800000000.0]
-    """
-    low, high = float(times.min(initial=math.inf)), float(times.max(initial=-math.inf))
-    month, day = times // 100 % 100, times % 100
-    is_date = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31) & (times >= 1900_01_01) & (times <= 2100_12_31)
-    if low > -1e11 and high < 1e11 and not (is_date & (times % 1 == 0)).all():
-        return times
-    for unit, (first, last) in _EPOCH_UNITS.items():
-        if first <= low and high <= last:
-            return times / unit
-    raise WalkError(
-        f"the times range from {low:.15g} to {high:.15g}, which are not seconds; to split sessions by a gap, write "
-        "times as epoch seconds or as dates such as 2026-05-31 14:30."
-    )

@@ -15,15 +15,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from curiograph.errors import FileFormatError, SettingError, quote_value, shorten_text
-from curiograph.files import PathLike
+from curiograph.errors import FileFormatError, SettingError, import_optional, quote_value, shorten_text
+from curiograph.files import PathLike, check_file, wrap_parse_errors
 from curiograph.human.data.event_columns import EXPECTED, EventColumns, find_columns, guess
-from curiograph.human.data.events import arrange_events, parse_times
+from curiograph.human.data.event_times import parse_times
+from curiograph.human.data.events import arrange_events
 from curiograph.human.data.text_source import TextSource
 from curiograph.human.trajectories import Trajectories
-from curiograph.results import MAX_SHOWN, Problem
+from curiograph.results import Problem
 
 _TOO_LONG = re.compile(r"expected (\d+) fields, saw (\d+)")  # in a warning of pandas
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # as Excel writes it
+_FIRST_EPOCH = 1e8  # seconds: 1973
 
 
 def read_log(
@@ -35,28 +38,41 @@ def read_log(
     session: str | None = None,
     keep: Sequence[str] = (),
     session_gap: Any = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    dayfirst: bool | None = None,
 ) -> Trajectories:
-    """Read a file of walks, plain or gzipped.
+    """Read a file of walks: text, plain or gzipped, or the first sheet of an Excel file (`.xlsx`).
 
-    A table has a header that names its columns, which tabs, semicolons or commas separate. Any other text file has one
-    walk per line, its labels separated by tabs, or else semicolons, or else commas. Lines that start with `#` before a
-    table or between walks are comments. Rows without a user, an item or a valid time are dropped and counted by reason
-    in `Trajectories.skipped`; if they are more than 5 %, there is a warning.
+    A table has a header that names its columns, which tabs, semicolons or commas separate; a line `sep=;` before it, as
+    Excel writes it, names another separator. Any other text file has one walk per line, its labels separated by tabs,
+    or else semicolons, or else commas. Lines that start with `#` before a table or between walks are comments.
+
+    Rows without a user, an item or a valid time, and rows that repeat the user, the item and the time of another, are
+    dropped and counted by reason in `Trajectories.skipped`; if they are more than 5 %, there is a warning with the fix.
+    Every row is a visit, a repeat that is merged, or counted there.
 
     Parameters
     ----------
     path : str or path
-        File to read; `-` is the standard input.
+        File to read; `-` is the standard input. Excel files need `pip install 'curiograph[xlsx]'`.
     user, item, time, session : str, optional
         Names of columns of the table. Default: a column called user, participant, subject, id, ...; item, page,
         article, title, ...; time, timestamp, date, ..., if there is one; and session, if there is one. Times are
-        numbers, such as epoch seconds, or ISO dates; without times, events are in order, and a warning lists the
-        columns that are not used.
+        numbers, such as epoch seconds, or dates such as 2026-05-31T14:30+02:00, 31.05.2026 14:30 or 5/31/2026 2:30 PM,
+        in UTC if they have no time zone; without times, events are in order, and a warning lists the columns that are
+        not used. Numbers such as 45123.52 are taken as the dates of a spreadsheet, with a warning.
     keep : sequence of str
         Further columns to keep in `Trajectories.user_columns`, such as a group; they have one value per user.
     session_gap : str, number or timedelta, optional
         Start a new session, and so a new walk, after a gap between two events of a user that is longer than this
         duration, such as "30min", "2h", "45s", "1d" or a number of seconds.
+    encoding : str, optional
+        Encoding of a text file. Default: that of its byte order mark, or UTF-8, or with a warning cp1252.
+    decimal : {".", ","}, optional
+        Decimal mark of times and of kept columns. Default: commas are decimal marks unless they may separate thousands.
+    dayfirst : bool, optional
+        Whether dates such as 05/06/2026 begin with the day. Default: as a day above 12 or dots show, or else an error.
 
     Returns
     -------
@@ -73,20 +89,38 @@ def read_log(
     >>> list(walks), walks.session(1)
     ([['a', 'b'], ['c']], 2)
     """
-    source = TextSource(path)
     chosen = {"user": user, "item": item, "time": time, "session": session}
-    line, head = next(source.lines(), (0, ""))
-    separator = next((mark for mark in "\t;" if mark in head), ",")
+    settings: Any = {"keep": keep, "session_gap": session_gap, "decimal": decimal, "dayfirst": dayfirst}
+    if str(path).lower().endswith(".xlsx"):
+        table = read_sheet(path)
+        columns = find_columns(list(table.columns), chosen, where=str(path), **settings)
+        return arrange_events(table, columns, str(path), lambda row: f"{path}, row {table.index[row] + 2}")
+    source = TextSource(path, encoding)
+    lines = source.lines()
+    line, head = next(lines, (0, ""))
+    named = _SEPARATOR_LINE.fullmatch(head)
+    if named:
+        line, head = next(lines, (0, ""))
+    separator = named[1] if named else next((mark for mark in "\t;" if mark in head), ",")
     is_quoted = separator != "\t" or all(title.strip().startswith('"') for title in head.split("\t"))
     titles = next(csv.reader([head], delimiter=separator, skipinitialspace=True)) if is_quoted else head.split("\t")
     if any(chosen.values()) or keep or sum(bool(guess(role, titles)) for role in ("user", "item", "time")) > 1:
         where = f"{source.name}, line {line}: the header {quote_value(head)}"
-        columns = find_columns(titles, chosen, keep, session_gap, where)
+        columns = find_columns(titles, chosen, where=where, **settings)
         return read_events(source, columns, len(titles), separator, line, is_quoted)
     if session_gap is not None:
         given = f"session_gap is {quote_value(session_gap)}, but {source.name} is not a table of events"
         raise SettingError(f"{given}; leave it out, or give a table with a header.")
-    return _read_walks(source)
+    return _read_walks(source, named)
+
+
+def read_sheet(path: PathLike) -> pd.DataFrame:
+    """Return the rows of the first sheet of an Excel file that are not blank, as texts."""
+    import_optional("openpyxl", "xlsx", "Excel files")
+    file = check_file(path)
+    with wrap_parse_errors(file, "Excel"):
+        table = pd.read_excel(file, dtype=str, keep_default_na=False, engine="openpyxl")
+    return table[(table != "").any(axis=1)]
 
 
 def read_events(
@@ -103,7 +137,7 @@ def read_events(
             table = pd.read_csv(
                 stream, sep=separator, header=None, names=names, index_col=False, dtype=types, skiprows=start,
                 skipinitialspace=True, na_filter=False, quoting=quoting, on_bad_lines="warn",
-                encoding_errors="replace", float_precision="round_trip",
+                encoding=source.encoding, encoding_errors="replace", float_precision="round_trip",
             )  # fmt: skip
     except pd.errors.EmptyDataError:
         table = pd.DataFrame(columns=names, dtype=str)
@@ -115,7 +149,7 @@ def read_events(
     def locate(row: int, *, is_too_long: bool = False) -> str:
         """Return the place of a row, which may span several lines, among those that pandas read or did not."""
         with source.open() as stream:
-            lines = islice(io.TextIOWrapper(stream, "utf-8", errors="replace", newline=""), start, None)
+            lines = islice(io.TextIOWrapper(stream, source.encoding, errors="replace", newline=""), start, None)
             reader = csv.reader(lines, delimiter=separator, quoting=quoting, skipinitialspace=True)
             begin = end = 0
             for fields in reader:
@@ -127,44 +161,53 @@ def read_events(
 
     reason = "wrong number of columns"
     problems: list[Problem] = [(reason, "")] * len(too_long)
-    for row, (_, fields) in enumerate(too_long[:MAX_SHOWN]):
-        problems[row] = reason, f"{locate(row, is_too_long=True)}: {reason} ({fields}, not {width})"
+    if too_long:
+        problems[0] = reason, f"{locate(0, is_too_long=True)}: {reason} ({too_long[0][1]}, not {width})"
     columns = replace(columns, roles={**columns.roles, "extra": width})
     return arrange_events(table, columns, source.name, locate, problems)
 
 
-def _read_walks(source: TextSource) -> Trajectories:
-    """Read one walk per line."""
-    numbered = list(source.lines())
-    separator = next((mark for mark in "\t;" if any(mark in line for _, line in numbered)), ",")
+def _read_walks(source: TextSource, named: re.Match[str] | None) -> Trajectories:
+    """Read one walk per line, below the line that names the separator if there is one."""
+    numbered = list(source.lines())[named is not None :]
+    marks = named[1] if named else "\t;"
+    separator = next((mark for mark in marks if any(mark in line for _, line in numbered)), ",")
     rows = [
         next(csv.reader([line], skipinitialspace=True)) if separator == "," else line.split(separator)
         for _, line in numbered
     ]
-    walks = [walk for row in rows if (walk := [label.strip() for label in row if label.strip()])]
+    rows = [[label.strip() for label in row] for row in rows]
+    walks = [walk for row in rows if (walk := [label for label in row if label])]
     if not walks:
         raise FileFormatError(f"{source.name}: contains no walks; write one list of labels per line.")
-    if _has_header(walks):
+    if fault := _find_table(rows):
+        fix = "name the columns with user=, item= and time= (--user, --item, --time)"
+        remark = "lists of walks can be given to Trajectories.from_walks"
         raise FileFormatError(
-            f"{source.name}, line {numbered[0][0]}: looks like the header of a table, but its columns "
-            f"{quote_value(', '.join(walks[0]))} are not understood; expected are {EXPECTED}: name the columns with "
-            "user=, item= and time= (--user, --item, --time); lists of walks can be given to Trajectories.from_walks."
+            f"{source.name}, line {numbered[0][0]}: {fault}; expected is a header with {EXPECTED}: {fix}; {remark}."
         )
     return Trajectories.from_walks(walks)
 
 
-def _has_header(walks: list[list[str]]) -> bool:
-    """Return whether the first of several walks of equal length seems to be a header that was not understood.
+def _find_table(rows: list[list[str]]) -> str:
+    """Describe why the lines of a file seem to be the rows of a table and not walks; empty if they do not.
 
-    Either some column has numbers or dates in all lines but the first, or the first line contains the name of a column
-    and no label of any other line.
+    They have the same number of fields. The first is a header if a column has numbers or dates in all others, or if it
+    contains the name of a column and no label of the others. There is no header if some columns, but not all, have
+    dates, epoch times or, of three or more columns, other numbers.
     """
-    first, others = walks[0], walks[1:]
-    if len(first) < 2 or not others or any(len(walk) != len(first) for walk in others):
-        return False
-    for place, title in enumerate(first):
-        times = parse_times(pd.Series([title, *(walk[place] for walk in others)], dtype=object))[0]
-        if np.isnan(times[0]) and not np.isnan(times[1:]).any():
-            return True
+    first, others = rows[0], rows[1:]
+    if len(first) < 2 or not others or any(len(row) != len(first) for row in others):
+        return ""
+    parsed = [parse_times(pd.Series(list(values), dtype=object), dayfirst=True) for values in zip(*rows, strict=True)]
+    times = np.array([values for values, _ in parsed])
     is_known = any(guess(role, first) for role in ("user", "item", "time", "session"))
-    return is_known and set(first).isdisjoint(label for walk in others for label in walk)
+    is_header = np.any(np.isnan(times[:, 0]) & ~np.isnan(times[:, 1:]).any(axis=1))
+    if is_header or (is_known and set(first).isdisjoint(label for row in others for label in row)):
+        return f"looks like the header of a table, but its columns {quote_value(', '.join(first))} are not understood"
+    is_number = np.mean(np.isfinite(times), axis=1) > 0.9
+    is_epoch = np.mean(times > _FIRST_EPOCH, axis=1) > 0.9
+    is_time = is_number & (is_epoch | [is_date for _, is_date in parsed])
+    if (is_time.any() and not is_time.all()) or (len(first) > 2 and is_number.any() and not is_number.all()):
+        return f"looks like a row of a table without a header ({quote_value(', '.join(first))}), not like a walk"
+    return ""
