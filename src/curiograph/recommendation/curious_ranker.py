@@ -128,7 +128,9 @@ class CuriousRanker(Ranker):
         for history, (first, end) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
             parts = [kept[v] for v in history.tolist() if v in kept]
             if parts:
-                values = np.concatenate([getattr(part, kind) for part in parts]).astype(np.float64) ** power
+                values = np.concatenate([getattr(part, kind) for part in parts])
+                if power > 1:
+                    values = values.astype(np.float64) ** power
                 by_node = np.bincount(np.concatenate([part.nodes for part in parts]), values, graph.num_nodes)
                 total = sum(part.total for part in parts) ** power or 1.0
                 sums[first:end] = by_node[candidates.nodes[first:end]] / total

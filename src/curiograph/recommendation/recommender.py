@@ -67,8 +67,8 @@ class Recommender:
         self.ranker = as_ranker(ranker, alpha=alpha, weights=weights, seed=seed)
         self.curious_rankers = _find_components(self.ranker, CuriousRanker)
         """Curious rankers among the components, by name."""
-        plain = _find_components(self.ranker, PageRankRanker)
-        alphas = [each.alpha for each in (*plain.values(), *self.curious_rankers.values())]
+        alphas = [each.alpha for each in _find_components(self.ranker, PageRankRanker).values()]
+        alphas += [each.alpha for each in self.curious_rankers.values()]
         self._popular = PopularPageRank(alphas[0] if alphas else 0.85)
         self.labels = LabelReader(graph)
         """Finds the nodes of labels, as numbers or as text."""
@@ -148,11 +148,10 @@ class Recommender:
                 errors = ranker.errors(graph, visited, chosen)
                 own = pairwise(chosen.offsets.tolist())
                 for user, (a, b), top, (c, d) in zip(batch, bounds, best, own, strict=True):
-                    # 1 for the highest score of all candidates; ties share the better rank
-                    ranks = {
-                        name: 1 + b - a - np.sort(each[a:b]).searchsorted(each[top], side="right")
-                        for name, each in by_part.items()
-                    }
+                    ranks = {}  # 1 for the highest score of all candidates; ties share the better rank
+                    for name, each in by_part.items():
+                        above = np.sort(each[a:b][each[a:b] > each[top].min(initial=np.inf)])
+                        ranks[name] = 1 + len(above) - above.searchsorted(each[top], side="right")
                     tops[user] = Recommendations(
                         graph, histories[user], chosen.nodes[c:d], scores[top], errors[c:d], ranks, b - a, self._stack
                     )
