@@ -117,7 +117,8 @@ def _answer_batch(query: RecommendQuery, users: Sequence[QueuedUser]) -> list[by
 
     If a batch fails, each history is answered alone, so that only one fails.
     """
-    recommender, answers = query.recommender, []
+    recommender = query.recommender
+    answers: list[bytes | Exception] = []
     histories, selections = [user.history for user in users], [user.selection for user in users]
     try:
         tops = recommender.recommend_visited(histories, query.k, query.candidates, selections)
