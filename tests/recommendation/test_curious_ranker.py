@@ -14,6 +14,7 @@ import pytest
 import curiograph as cg
 from curiograph.agents.heuristics import GreedyAgent
 from curiograph.exploration.mdp import Candidates
+from curiograph.recommendation.curious_ranker import Part
 
 
 def random_graph(num_nodes: int, num_links: int, seed: int) -> cg.Graph:
@@ -60,6 +61,26 @@ def test_exact_parts_and_standard_errors_of_sampled_ones():
         assert min(drawn.stderr) > 0
         z += [(score - exact.scores[label]) / error for (label, score), error in zip(drawn, drawn.stderr, strict=True)]
     assert 0.6 < np.sqrt(np.mean(np.clip(z, -5, 5) ** 2)) < 2.2  # 3 degrees of freedom: 1.7 expected
+
+
+def test_scores_are_sums_over_the_parts_of_a_history():
+    rng = np.random.default_rng(3)
+    sizes, graph = (1, 5, 20, 7), cg.toys.cycle(20)
+    visits = [{int(v): float(np.float32(rng.random())) for v in rng.permutation(20)[:size]} for size in sizes]
+    kept = {
+        start: Part(np.array(list(part), np.int32), *(np.array(list(part.values()), np.float32) for _ in "ve"), 2.0)
+        for start, part in enumerate(visits)
+    }
+    ranker = cg.CuriousRanker(kept={graph: kept}, simulates=False)
+    histories = [np.array(history, np.int32) for history in ([1, 9], [9], [3, 2, 1])]  # 9 is not prepared
+    candidates = Candidates(np.array([0, 20, 20, 23]), np.array([*range(20), 4, 0, 4], np.int32))
+    for power, found in enumerate((ranker.scores, ranker.errors), start=1):
+        expected = [
+            sum(visits[start].get(v, 0.0) ** power for start in starts) / (2.0 * len(starts)) ** power
+            for starts, nodes in (([1], range(20)), ([3, 2, 1], (4, 0, 4)))
+            for v in nodes
+        ]
+        assert (found(graph, histories, candidates) ** power).tolist() == pytest.approx(expected, rel=1e-12)
 
 
 class SlowGreedy(GreedyAgent):

@@ -44,13 +44,13 @@ def open_store(file: Path, parts: Path | None = None) -> GraphStore:
 def test_a_changed_file_replaces_the_graph_and_requests_keep_the_old_one(file):
     store = open_store(file)
     before = store.open("items")
-    assert store.reloader.reload() == {"reloaded": [], "failed": [], "unchanged": ["items"]}
+    assert store.reload() == {"reloaded": [], "failed": [], "unchanged": ["items"]}
     assert store.open("items") is before
     write_graph(file, NEW)
-    assert store.reloader.reload() == {"reloaded": ["items"], "failed": [], "unchanged": []}
+    assert store.reload() == {"reloaded": ["items"], "failed": [], "unchanged": []}
     assert (before.graph.num_nodes, store.open("items").graph.num_nodes) == (3, 4)
     assert before.recommender.recommend(["a"], candidates="last")  # a request in progress
-    assert store.reloader.reload()["unchanged"] == ["items"]
+    assert store.reload()["unchanged"] == ["items"]
 
 
 def test_a_broken_file_keeps_the_old_graph_and_logs_one_sentence(file, caplog):
@@ -59,16 +59,16 @@ def test_a_broken_file_keeps_the_old_graph_and_logs_one_sentence(file, caplog):
     for breaks in (lambda: os.replace(_write(file.with_suffix(".new"), b"broken"), file), file.unlink):
         breaks()
         with caplog.at_level(logging.ERROR):
-            assert store.reloader.reload()["failed"] == ["items"]
-            store.reloader.poll()
-            store.reloader.poll()  # not tried again until it changes
+            assert store.reload()["failed"] == ["items"]
+            store.reload(poll=True)
+            store.reload(poll=True)  # not tried again until it changes
         assert store.open("items") is before
         (record,) = caplog.records
         assert "the graph items was not reloaded, and the old one stays:" in record.getMessage()
         assert record.exc_info is None
         caplog.clear()
     write_graph(file, NEW)
-    assert store.reloader.reload()["reloaded"] == ["items"]
+    assert store.reload()["reloaded"] == ["items"]
 
 
 def _write(path: Path, content: bytes) -> Path:
@@ -79,12 +79,12 @@ def _write(path: Path, content: bytes) -> Path:
 def test_polling_waits_until_a_file_is_complete(file):
     store = open_store(file)
     write_graph(file, NEW)
-    store.reloader.poll()
+    store.reload(poll=True)
     assert store.open("items").graph.num_nodes == 3  # it may still be written
-    store.reloader.poll()
+    store.reload(poll=True)
     opened = store.open("items")
     assert opened.graph.num_nodes == 4
-    store.reloader.poll()
+    store.reload(poll=True)
     assert store.open("items") is opened
 
 
@@ -94,11 +94,11 @@ def test_graph_and_prepared_nodes_are_replaced_together(file, tmp_path, caplog):
     store = open_store(file, parts)
     assert store.open("items").recommender.num_prepared > 0
     write_graph(file, NEW)
-    assert store.reloader.reload()["failed"] == ["items"]  # the prepared nodes belong to the old graph
+    assert store.reload()["failed"] == ["items"]  # the prepared nodes belong to the old graph
     assert "items" in caplog.text
     assert store.open("items").graph.num_nodes == 3
     write_parts(parts, NEW)
-    assert store.reloader.reload()["reloaded"] == ["items"]
+    assert store.reload()["reloaded"] == ["items"]
     opened = store.open("items")
     assert opened.graph.num_nodes == 4
     assert opened.recommender.num_prepared > 0

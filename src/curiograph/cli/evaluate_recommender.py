@@ -43,23 +43,7 @@ def evaluate_recommender(
             seed=output.seed,
             progress=progress,
         )
-    shown = (
-        "method",
-        "mrr",
-        "mrr_low",
-        "mrr_high",
-        "hit@10",
-        "recall@10",
-        "ndcg@10",
-        "novelty@10",
-        "diversity@10",
-        "coverage@10",
-    )
+    accuracy = ("mrr", "mrr_low", "mrr_high", "hit@10", "recall@10", "ndcg@10")
+    columns_shown = ("method", *accuracy, "novelty@10", "diversity@10", "coverage@10")
     document = {**found.to_dict(), "skipped": walks.skipped}
-    emit(
-        output,
-        document,
-        found.to_frame(),
-        title=f"{split} split",
-        columns=("method", "mrr", "mrr_low", "mrr_high", *shown),
-    )
+    emit(output, document, found.to_frame(), title=f"{split} split", columns=columns_shown)

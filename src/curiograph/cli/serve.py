@@ -60,9 +60,8 @@ def serve(
     from curiograph.service.server import format_url, open_socket, run_server
     from curiograph.service.server_settings import ServiceSettings
 
-    settings = ServiceSettings(
-        host, port, files, directed, data, part_files, token and token.strip(), no_token, seconds, steps
-    )
+    token = token and token.strip()
+    settings = ServiceSettings(host, files, directed, data, part_files, token, no_token, seconds, steps)
     app = create_app(settings)
     add_page(app)
     listener = open_socket(host, port)

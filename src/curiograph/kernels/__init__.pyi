@@ -22,7 +22,6 @@ from . import nearest_items as nearest_items
 from . import observation as observation
 from . import pagerank_batch as pagerank_batch
 from . import pagerank_single as pagerank_single
-from . import parts as parts
 from . import pruning as pruning
 from . import random as random
 from . import rank_probabilities as rank_probabilities

@@ -14,9 +14,9 @@ from curiograph.errors import RankerError, SettingError, WalkError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
-from curiograph.recommendation.incidence import build_incidence, gather_product, keep_nearest, multiply_blocks
+from curiograph.recommendation.incidence import build_incidence, gather_product, multiply_blocks
 from curiograph.recommendation.ranker import Ranker
-from curiograph.validation import check_choice, is_number
+from curiograph.validation import check_choice, check_integer, is_number
 
 if TYPE_CHECKING:
     from curiograph.human.trajectories import Trajectories
@@ -178,20 +178,10 @@ class Markov(Ranker):
 
 
 @dataclass(frozen=True, eq=False)
-class ItemSimilarity(Ranker):
-    """Score candidates by the sum of their similarities to the visited nodes."""
-
-    similar: Any
-    """Similarity of each node (row) to its nearest nodes, a scipy csr_array."""
-
-    def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        _check_size(self, graph, self.similar.shape[0])
-        return gather_product(_build_histories(histories, graph.num_nodes), self.similar, candidates)
-
-
-@dataclass(frozen=True, eq=False)
-class ItemKnn(ItemSimilarity):
+class ItemKnn(Ranker):
     """Item-based nearest neighbors with cosine similarity n_ij / sqrt(n_i n_j), n being numbers of walks or of users.
+
+    The score of a candidate is the sum of its similarities to the visited nodes.
 
     >>> import curiograph as cg
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
@@ -200,23 +190,37 @@ class ItemKnn(ItemSimilarity):
     [[0.0, 0.816, 0.0], [0.816, 0.0, 0.408], [0.0, 0.408, 0.0]]
     """
 
+    similar: Any
+    """Similarity of each node (row) to its nearest nodes, a scipy csr_array."""
     name: str = "item-knn"
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100, *, by_user: bool = False) -> ItemKnn:
         """Count co-visits in walks that are `on` the graph; every node keeps its `neighbors` most similar nodes.
 
-        If `by_user`, all walks of a user count as one.
+        Equally similar nodes are kept in order. If `by_user`, all walks of a user count as one.
         """
         check_walks(graph, walks)
+        size = graph.num_nodes
+        count = min(check_integer("neighbors", neighbors, 1, "give the most neighbors of a node, 1 or more"), size)
         visits = build_incidence(walks, walks.users if by_user else np.arange(len(walks.users)))
         norms = np.sqrt(np.maximum(visits.sum(axis=0), 1))
-        # divided after the product: sums of integers are exact, so equal similarities stay equal
-        rows = (
-            (first, counts.toarray() / (norms[first : first + counts.shape[0], None] * norms))
-            for first, counts in multiply_blocks(visits.T.tocsr(), visits)
-        )
-        return cls(keep_nearest(rows, graph.num_nodes, neighbors))
+        nearest = [scipy.sparse.csr_array((0, size))]
+        for first, counts in multiply_blocks(visits.T.tocsr(), visits):
+            nodes = first + np.arange(counts.shape[0])
+            # divided after the product: sums of integers are exact, so equal similarities stay equal
+            rows = counts.toarray() / (norms[nodes, None] * norms)
+            rows[nodes - first, nodes] = 0
+            threshold = np.partition(rows, size - count, axis=1)[:, size - count, None]
+            above, tied = rows > threshold, rows == threshold
+            room = count - above.sum(axis=1, keepdims=True)
+            is_kept = above | (tied & (tied.cumsum(axis=1) <= room))
+            nearest.append(scipy.sparse.csr_array(np.where(is_kept, rows, 0)))
+        return cls(scipy.sparse.vstack(nearest, format="csr"))
+
+    def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+        _check_size(self, graph, self.similar.shape[0])
+        return gather_product(_build_histories(histories, graph.num_nodes), self.similar, candidates)
 
 
 @dataclass(frozen=True, eq=False)

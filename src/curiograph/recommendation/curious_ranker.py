@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -56,9 +56,6 @@ class Part:
             most = np.sort(np.argsort(-visits, kind="stable")[:_MAX_NODES])
             nodes, visits, errors = nodes[most], visits[most], errors[most]
         return cls(nodes, visits, errors, float(total))
-
-
-_NO_PART = Part(np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,26 +117,22 @@ class CuriousRanker(Ranker):
         self, graph: Graph, histories: Sequence[Int32], candidates: Candidates, kind: str, power: int
     ) -> Float64:
         """Sum a power of visits or errors over each history, divided by the same power of the total visits."""
-        visits = [history.tolist() for history in histories]
-        numbers = {v: number for number, v in enumerate(dict.fromkeys(chain.from_iterable(visits)))}
         kept = self.kept.setdefault(graph, {})
-        missing = [v for v in numbers if v not in kept] if self.simulates else []
+        visited = dict.fromkeys(v for history in histories for v in history.tolist())
+        missing = [v for v in visited if v not in kept] if self.simulates else []
         if missing:
             kept.update(zip(missing, self.compute_parts(graph, missing), strict=True))
-        parts = [kept.get(v, _NO_PART) for v in numbers]
-        sums: Float64 = kernels.parts.sum_parts(
-            np.array([0, *accumulate(len(part.nodes) for part in parts)]),
-            np.concatenate([_NO_PART.nodes, *(part.nodes for part in parts)]),
-            np.concatenate([_NO_PART.visits, *(getattr(part, kind) for part in parts)]),
-            np.array([0, *accumulate(map(len, visits))]),
-            np.array([numbers[v] for v in chain.from_iterable(visits)], np.int64),
-            candidates.offsets.astype(np.int64),
-            candidates.nodes.astype(np.int32),
-            power == 2,
-            graph.num_nodes,
-        )
-        totals = [sum(parts[numbers[v]].total for v in history) ** power or 1.0 for history in visits]
-        return np.asarray(sums / np.repeat(totals, candidates.counts))
+        sums = np.zeros(len(candidates.nodes))
+        for history, (first, end) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
+            parts = [kept[v] for v in history.tolist() if v in kept]
+            if parts:
+                values = np.concatenate([getattr(part, kind) for part in parts])
+                if power > 1:
+                    values = values.astype(np.float64) ** power
+                by_node = np.bincount(np.concatenate([part.nodes for part in parts]), values, graph.num_nodes)
+                total = sum(part.total for part in parts) ** power or 1.0
+                sums[first:end] = by_node[candidates.nodes[first:end]] / total
+        return sums
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         """Simulate walkers from each of some positions, along all paths if they are few, otherwise sampled."""

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from curiograph.arrays import Float64, Int32
-from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights, make_columns
+from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights, make_columns, resample_means
 from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.label_reader import LabelReader
@@ -139,7 +139,15 @@ def evaluate_recommenders(
         raise SettingError(f"ks is {quote_value(ks)}; give a list of lengths such as [5, 10].")
     lengths = sorted({check_integer("k", k, 1, "give lengths of lists of 1 or more") for k in ks})
     check_integer("walkers", walkers, 1, "give the number of walkers, 1 or more")
-    named = _name_methods(methods)
+    if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
+        raise SettingError(f"methods is {quote_value(methods)}; give a list of names such as {', '.join(METHODS)}.")
+    named: dict[str, Any] = {}
+    for method in methods:
+        if isinstance(method, str):
+            check_choice("a method", method, METHODS)
+        name = method if isinstance(method, str) else getattr(method, "name", getattr(method, "__name__", None))
+        if named.setdefault(str(name), method) is not method:
+            raise SettingError(f"two methods are named {name!r}; give them different names (name=).")
     found = split_log(walks, split, test=test, item_users=item_users, max_users=max_users, seed=check_seed(seed))
     catalog = Catalog.from_split(found, seed)
     no_items = np.empty(0, np.int64)
@@ -177,25 +185,10 @@ def evaluate_recommenders(
         estimates[name], samples[name] = _measure_ranker(ranker, items, found, catalog, lengths, seed)
     if not estimates:
         raise SettingError(f"no method is left to compare: {' '.join(dict.fromkeys(skipped.values()))}")
-    has_links = items.num_edges > 0
-    facts = found.facts | {
-        "graph": repr(items) if has_links else None,
-        "items_with_links": int(np.count_nonzero(items.degrees)) if has_links else None,
-    }
+    facts = found.facts | {"graph": None, "items_with_links": None}
+    if items.num_edges > 0:
+        facts |= {"graph": repr(items), "items_with_links": int(np.count_nonzero(items.degrees))}
     return RecommenderEvaluation(split, facts, estimates, samples, skipped)
-
-
-def _name_methods(methods: Any) -> dict[str, Any]:
-    if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
-        raise SettingError(f"methods is {quote_value(methods)}; give a list of names such as {', '.join(METHODS)}.")
-    named: dict[str, Any] = {}
-    for method in methods:
-        name = method if isinstance(method, str) else getattr(method, "name", getattr(method, "__name__", None))
-        if isinstance(method, str):
-            check_choice("a method", method, METHODS)
-        if named.setdefault(str(name), method) is not method:
-            raise SettingError(f"two methods are named {name!r}; give them different names (name=).")
-    return named
 
 
 def _link_catalog(catalog: Graph, graph: Graph) -> Graph:
@@ -300,11 +293,6 @@ def count_items(top: Int32, num_items: int) -> Any:
     return scipy.sparse.csr_array((np.ones(len(rows)), (rows, top[rows, columns])), shape=(len(top), num_items))
 
 
-def measure_coverage(counts: Float64) -> Float64:
-    """Return the share of items with a count above zero in each row."""
-    return np.asarray(np.count_nonzero(counts, axis=-1) / counts.shape[-1])
-
-
 def measure_gini(counts: Float64) -> Float64:
     """Return the Gini coefficient of each row: 0 if all items are recommended equally often, near 1 if one is."""
     ordered, size = np.sort(counts, axis=-1), counts.shape[-1]
@@ -323,24 +311,22 @@ def _measure_ranker(
         names = [f"{measure}@{k}" for measure in USER_MEASURES]
         if k == ks[0]:
             values, names = np.column_stack([reciprocal, values]), ["mrr", *names]
-        counts = count_items(top[:, :k], len(catalog.popular))
         known = ~np.isnan(values)
-        means, covered, ginis = [], [], []
+        means = resample_means(np.where(known, values, 0), known.astype(np.float64), seed)
+        for name, own, is_known, drawn in zip(names, values.T, known.T, means.T, strict=True):
+            mean = float(np.mean(own[is_known])) if is_known.any() else float("nan")
+            estimates[name], samples[name] = _estimate(mean, drawn), drawn
+        lists = count_items(top[:, :k], len(catalog.popular))
+        counts, num_items = np.asarray(lists.sum(axis=0)).ravel(), lists.shape[1]
+        blocks = []
         for times in draw_weights(len(values), seed):
-            with np.errstate(invalid="ignore"):
-                means.append(times @ np.where(known, values, 0) / (times @ known))
-            for block in np.array_split(times, max(1, times.shape[0] * counts.shape[1] // _BATCH_SCORES)):
-                drawn = np.asarray(block @ counts)
-                covered.append(measure_coverage(drawn))
-                ginis.append(measure_gini(drawn))
-        for name, own, drawn_means in zip(names, values.T, np.concatenate(means).T, strict=True):
-            mean = float(np.mean(own[~np.isnan(own)])) if not np.isnan(own).all() else float("nan")
-            estimates[name], samples[name] = _estimate(mean, drawn_means), drawn_means
-        total = np.asarray(counts.sum(axis=0)).ravel()
-        for name, measure, blocks in (("coverage", measure_coverage, covered), ("gini", measure_gini, ginis)):
-            value, listed = float(measure(total)), np.concatenate(blocks)
+            for block in np.array_split(times, max(1, len(times) * num_items // _BATCH_SCORES)):
+                listed = np.asarray(block @ lists)
+                blocks.append([np.count_nonzero(listed, axis=1) / num_items, measure_gini(listed)])
+        overall = (np.count_nonzero(counts) / num_items, float(measure_gini(counts)))
+        for name, value, drawn in zip(("coverage", "gini"), overall, np.concatenate(blocks, axis=1), strict=True):
             # of users drawn with replacement fewer are distinct and cover fewer items, so only deviations count
-            samples[f"{name}@{k}"] = listed - listed.mean() + value
+            samples[f"{name}@{k}"] = drawn - drawn.mean() + value
             estimates[f"{name}@{k}"] = _estimate(value, np.clip(samples[f"{name}@{k}"], 0, 1))
     return estimates, samples
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse
 
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Candidates
-from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
-    import scipy.sparse
-
     from curiograph.human.trajectories import Trajectories
 
 _ENTRIES = 2**22  # of a block; does not change the results
@@ -24,8 +22,6 @@ def build_incidence(walks: Trajectories, groups: Int64) -> scipy.sparse.csr_arra
 
     `groups` holds one number per walk, such as its user; rows are in the order of the distinct numbers.
     """
-    import scipy.sparse
-
     size = len(walks.names)
     known, group = np.unique(groups, return_inverse=True)
     keys = np.unique(np.repeat(group, np.diff(walks.offsets)) * size + walks.nodes)
@@ -47,21 +43,3 @@ def gather_product(left: Any, right: Any, candidates: Candidates) -> Float64:
         block = slice(candidates.offsets[first], candidates.offsets[first + rows.shape[0]])
         entries[block] = rows.toarray()[candidates.walks[block] - first, candidates.nodes[block]]
     return entries
-
-
-def keep_nearest(blocks: Iterable[tuple[int, Float64]], size: int, neighbors: int) -> Any:
-    """Return a sparse matrix with the largest entries of each row, without the diagonal; ties by position.
-
-    `blocks` yields the number of the first row of a block, and its rows, which are overwritten.
-    """
-    import scipy.sparse
-
-    count = min(check_integer("neighbors", neighbors, 1, "give the most neighbors of a node, 1 or more"), size)
-    kept = [scipy.sparse.csr_array((0, size))]
-    for first, rows in blocks:
-        rows[np.arange(len(rows)), first + np.arange(len(rows))] = 0
-        threshold = np.partition(rows, size - count, axis=1)[:, size - count, None]
-        above, tied = rows > threshold, rows == threshold
-        room = count - above.sum(axis=1, keepdims=True)
-        kept.append(scipy.sparse.csr_array(np.where(above | (tied & (tied.cumsum(axis=1) <= room)), rows, 0)))
-    return scipy.sparse.vstack(kept, format="csr")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from curiograph.arrays import Int32, Int64
 from curiograph.errors import SettingError, WalkError, quote_value
@@ -61,75 +61,56 @@ def split_log(
     check_integer("item_users", item_users, 1, "give the minimum number of users of an item, 1 or more")
     if max_users is not None:
         check_integer("max_users", max_users, 2, "give the maximum number of test users, 2 or more")
-    owner = np.repeat(walks.users, np.diff(walks.offsets))
-    # all events of a user in a row; sessions may overlap in time
-    order = np.argsort(owner, kind="stable") if walks.times is None else np.lexsort((walks.times, owner))
-    nodes, owner, tested = walks.nodes[order], owner[order], np.unique(owner)
     facts: dict[str, Any] = {}
+    num_events, num_items = len(walks.nodes), len(walks.names)
+    events = pd.DataFrame({"user": np.repeat(walks.users, walks.lengths), "item": walks.nodes})
+    events["time"] = np.arange(num_events) if walks.times is None else walks.times
+    events["key"] = events.user * num_items + events.item  # of a user and an item
+    events = events.sort_values(["user", "time"], kind="stable")  # sessions may overlap in time
     if kind == "time":
         if walks.times is None:
             raise WalkError("a time split needs the time of every event; name its column, or split by user or last.")
-        facts["cut"] = float(np.sort(walks.times)[max(0, math.ceil((1 - share) * len(owner)) - 1)])
-        in_train = before = walks.times[order] <= facts["cut"]
+        facts["cut"] = float(np.sort(walks.times)[max(0, math.ceil((1 - share) * num_events) - 1)])
+        is_early = events.time <= facts["cut"]
     else:
-        in_train = before = _mark_histories(nodes, owner, None if kind == "last" else _HELD_OUT_ITEMS)
+        is_new = (~events.duplicated("key")).groupby(events.user)
+        num_distinct = is_new.transform("sum")
+        held_out = 1 if kind == "last" else (_HELD_OUT_ITEMS * num_distinct).round().clip(lower=1)
+        is_early = is_new.cumsum() <= num_distinct - held_out
+    in_train = is_early
     if kind == "user":
-        tested = np.unique(walks.split(share, seed)[1].users)
-        in_train = ~np.isin(owner, tested)
-    train = walks.select_visits(in_train[np.argsort(order)])
-    begun = np.diff(train.offsets) > 0
-    offsets = np.append(train.offsets[:-1][begun], train.offsets[-1])
-    train = replace(train, offsets=offsets, users=train.users[begun], sessions=train.sessions[begun])
+        is_tested = events.user.isin(walks.split(share, seed)[1].users)
+        in_train, events, is_early = ~is_tested, events[is_tested], is_early[is_tested]
+    train = walks.select_visits(in_train.sort_index().to_numpy())
+    train = train[train.lengths > 0]
     kept = np.asarray(build_incidence(train, train.users).sum(axis=0)).ravel() >= item_users
     if not kept.any():
         raise WalkError(f"no item has {item_users} training users or more; give a smaller item_users (--item-users).")
-    position = np.where(kept, np.cumsum(kept) - 1, -1)
-    found: list[tuple[int, Int32, Int32]] = []
-    unknown = held_out = 0
-    for user, start, end in zip(tested.tolist(), *np.searchsorted(owner, [tested, tested + 1]), strict=True):
-        items, early = position[nodes[start:end]], before[start:end]
-        history = _list_distinct(items[early & (items >= 0)][::-1])[::-1]  # by their last visit
-        target = _list_distinct(items[~early & (items >= 0) & ~np.isin(items, history)])
-        outside = len(np.setdiff1d(nodes[start:end][~early & (items < 0)], nodes[start:end][early]))
-        held_out += outside + len(target)
-        unknown += outside
-        if len(history) and len(target):
-            found.append((user, history, target))
-    if len(found) < 2:
+    position = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    events = events.assign(item=position[events.item])
+    early, late = events[is_early], events[~is_early]
+    late = late[~late.key.isin(early.key)].drop_duplicates("key")
+    early = early.drop_duplicates("key", keep="last")
+    histories, targets = (
+        {user: items.to_numpy() for user, items in some[some.item >= 0].groupby("user").item} for some in (early, late)
+    )
+    users = np.array([user for user in histories if user in targets], np.int64)
+    if len(users) < 2:
         raise WalkError(
-            f"the {kind} split leaves {len(found)} users with items of the catalog both before and after the cut; give "
+            f"the {kind} split leaves {len(users)} users with items of the catalog both before and after the cut; give "
             "another split, a smaller item_users (--item-users), or more events."
         )
     facts |= {
         "items": int(kept.sum()),
         "training_events": len(train.nodes),
-        "training_users": len(np.unique(train.users)),
-        "eligible_users": len(found),
-        "test_users": min(len(found), max_users or len(found)),
-        "share_of_test_items_outside_catalog": round(unknown / max(held_out, 1), 4),
+        "training_users": train.num_users,
+        "eligible_users": len(users),
+        "test_users": min(len(users), max_users or len(users)),
+        "share_of_test_items_outside_catalog": round(float((late.item < 0).sum()) / max(len(late), 1), 4),
     }
-    if facts["test_users"] < len(found):
-        drawn = np.random.default_rng([check_seed(seed), 1]).permutation(len(found))[:max_users]
-        found = [found[i] for i in np.sort(drawn).tolist()]
-    users, histories, targets = (list(column) for column in zip(*found, strict=True))
+    if facts["test_users"] < len(users):
+        drawn = np.random.default_rng([check_seed(seed), 1]).permutation(len(users))[:max_users]
+        users = users[np.sort(drawn)]
     names = as_labels([walks.names[int(item)] for item in np.flatnonzero(kept)])
-    return LogSplit(train.renumber(position, names), np.asarray(users), histories, targets, facts)
-
-
-def _mark_histories(nodes: Int32, owner: Int64, held_out: float | None) -> NDArray[np.bool_]:
-    """Return which visits come before the first of the last new items of their user.
-
-    Visits are in order of users and then of time. `held_out` is the share of the distinct items of a user to hold out;
-    None holds out a single item.
-    """
-    before = np.zeros(len(owner), bool)
-    for start, end in zip(*np.searchsorted(owner, [np.unique(owner), np.unique(owner) + 1]), strict=True):
-        first_visits = np.sort(np.unique(nodes[start:end], return_index=True)[1])
-        count = 1 if held_out is None else max(1, round(held_out * len(first_visits)))
-        before[start : start + first_visits[-count]] = True
-    return before
-
-
-def _list_distinct(items: Int64) -> Int32:
-    """Return the distinct items in order of first occurrence."""
-    return items[np.sort(np.unique(items, return_index=True)[1])].astype(np.int32)
+    train = train.renumber(position, names)
+    return LogSplit(train, users, [histories[user] for user in users], [targets[user] for user in users], facts)

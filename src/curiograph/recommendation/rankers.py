@@ -145,9 +145,15 @@ class PageRankRanker(Ranker):
         return scores
 
 
-def compute_popularity(graph: Graph, alpha: float) -> Float64:
-    """Return the PageRank of every node without a history: the scores of a user who has visited nothing yet."""
-    return _round_scores(_solve_global_pagerank(graph, alpha))
+@dataclass(frozen=True)
+class PopularPageRank(Ranker):
+    """PageRank without a history, for users who have visited nothing yet."""
+
+    alpha: float
+    name: str = "pagerank"
+
+    def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+        return _round_scores(_solve_global_pagerank(graph, self.alpha))[candidates.nodes]
 
 
 def _solve_global_pagerank(graph: Graph, alpha: float) -> Float64:

@@ -115,9 +115,7 @@ def explain_recommendations(
         return found
 
     links = [find_links(v) for v in nodes.tolist()]
-    opened: dict[int, list[list[int]]] = {}  # loops by the place of the recommendation
-    closed: dict[int, list[int]] = {}  # openers of the gaps
-    closed_loops: dict[int, list[int]] = {}
+    closed: dict[int, list[int]] = {}  # openers of the gaps that a recommendation closes, by its place
     # a node with a single link neither opens nor closes a gap
     several = np.asarray([i for i, linked in enumerate(links) if len(linked) > 1])
     if len(several):
@@ -129,22 +127,25 @@ def explain_recommendations(
         for rows in gaps.closed:
             for place, opened_at, _ in rows.tolist():
                 closed.setdefault(int(several[place]), []).append(int(recent[opened_at]))
-        visited_neighbors = {v: find_links(v) for v in recent.tolist()}
-        for i in several.tolist():
-            opened[i] = list(find_opened_loops(visited_neighbors, links[i], int(nodes[i])))
-            if i in closed:
-                closed_loops[i] = _find_closed_loop(visited_neighbors, closed[i][0], links[i])
-
+    visited_neighbors = {v: find_links(v) for v in recent.tolist()} if len(several) else {}
     labels = {v: graph.label(v) for v in (*recent.tolist(), *nodes.tolist())}
-    reasons = []
 
     def label_all(some: Iterable[int]) -> tuple[Hashable, ...]:
         return tuple(labels[v] for v in some)
 
-    for i in range(len(nodes)):
-        opens = tuple(label_all(loop) for loop in opened.get(i, ()))
+    reasons = []
+    for i, v in enumerate(nodes.tolist()):
+        opens: tuple[tuple[Hashable, ...], ...] = ()
+        if len(links[i]) > 1:
+            opens = tuple(label_all(loop) for loop in find_opened_loops(visited_neighbors, links[i], v))
         if i in closed:
-            sentence = f"Closes the loop {_join_labels(label_all(closed_loops[i]))}."
+            # the loop of the first gap; if its opener opened several, the one with the largest share of links
+            opener, order = closed[i][0], recent.tolist()
+            earlier = set(order[: order.index(opener)])
+            before = {u: [w for w in visited_neighbors[u] if w in earlier] for u in earlier}
+            loops = find_opened_loops(before, [u for u in visited_neighbors[opener] if u in earlier], opener)
+            closed_loop = max(loops, key=lambda loop: len(set(loop) & set(links[i])) / len(loop))
+            sentence = f"Closes the loop {_join_labels(label_all(closed_loop))}."
         elif opens:
             sentence = f"Opens a loop with {_join_labels(opens[0][1:])}."
         elif history.last in links[i]:
@@ -157,18 +158,6 @@ def explain_recommendations(
         why = {"links": linked, "opens": opens, "closes": closes, "compressibility": changes[i], "sentence": sentence}
         reasons.append(make_reason(i, **why))
     return reasons
-
-
-def _find_closed_loop(visited_neighbors: Mapping[int, list[int]], opener: int, links: list[int]) -> list[int]:
-    """Return a loop around a gap that a node with these links closes, given the node that opened the gap.
-
-    If the opener opened several gaps, it is the loop of one of them with the most nodes among the links.
-    """
-    earlier = list(visited_neighbors)  # in order of visit
-    earlier = earlier[: earlier.index(opener)]
-    before = {v: [u for u in visited_neighbors[v] if u in set(earlier)] for v in earlier}
-    loops = find_opened_loops(before, [u for u in visited_neighbors[opener] if u in before], opener)
-    return max(loops, key=lambda loop: len(set(loop) & set(links)) / len(loop))
 
 
 def _join_labels(labels: Sequence[Hashable]) -> str:

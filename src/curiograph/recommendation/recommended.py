@@ -50,11 +50,6 @@ class Recommendations(list[tuple[Hashable, float]], Table):
         self._history, self._nodes, self._ranks, self._stack = history, nodes, ranks, stack
 
     @property
-    def cold_start(self) -> bool:
-        """Whether the history is empty, so that the scores are PageRank without a history."""
-        return len(self._history.nodes) == 0
-
-    @property
     def history(self) -> list[Hashable]:
         """Distinct labels of the history, in order of first visit."""
         return [self.graph.label(int(v)) for v in self._history.nodes]

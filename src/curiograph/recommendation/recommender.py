@@ -9,7 +9,6 @@ from typing import Any, TypeVar, get_args
 
 import numpy as np
 
-from curiograph.arrays import Float64, Int64
 from curiograph.centrality.history import History, is_history_batch
 from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_value
 from curiograph.exploration.mdp import Candidates
@@ -22,18 +21,15 @@ from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.parts_file import load_parts, prepare_parts, save_parts
 from curiograph.recommendation.ranker import CandidateSet, Ranker, RankerLike, find_candidates, score_candidates
-from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, as_ranker, compute_popularity
+from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, PopularPageRank, as_ranker
 from curiograph.recommendation.recommended import Recommendations
 from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, read_history
 from curiograph.validation import check_choice, check_integer
 
 T = TypeVar("T", bound=Ranker)
 
-_FEW_SCORES = 16  # number of scores up to which counting is faster than sorting
-_FEW_PAIRS = 2_000  # pairs of scores up to which comparing all at once is faster
 _BATCH_ENTRIES = 2**22  # users times nodes of a batch; bounds the memory, does not change the result
 _BATCH_USERS = 256  # users of a batch at most
-_DEFAULT_ALPHA = 0.85
 
 
 class Recommender:
@@ -71,6 +67,9 @@ class Recommender:
         self.ranker = as_ranker(ranker, alpha=alpha, weights=weights, seed=seed)
         self.curious_rankers = _find_components(self.ranker, CuriousRanker)
         """Curious rankers among the components, by name."""
+        alphas = [each.alpha for each in _find_components(self.ranker, PageRankRanker).values()]
+        alphas += [each.alpha for each in self.curious_rankers.values()]
+        self._popular = PopularPageRank(alphas[0] if alphas else 0.85)
         self.labels = LabelReader(graph)
         """Finds the nodes of labels, as numbers or as text."""
 
@@ -119,57 +118,44 @@ class Recommender:
         candidates: CandidateSet,
         selections: Sequence[Selection] | None = None,
     ) -> list[Recommendations]:
-        """Return the `k` best candidates for each of several parsed histories, each with its own selection."""
-        users = list(zip(histories, selections or [EVERYTHING] * len(histories), strict=True))
-        fitting = max(1, _BATCH_ENTRIES // self.graph.num_nodes)
-        size = min(fitting, _BATCH_USERS) if candidates == "all" else _BATCH_USERS
-        tops: list[Recommendations] = []
-        for first in range(0, len(users), size):
-            batch = users[first : first + size]
-            found = iter(self._recommend_batch([user for user in batch if len(user[0].nodes)], k, candidates))
-            tops += [next(found) if len(user[0].nodes) else self._recommend_popular(*user, k) for user in batch]
-        return tops
+        """Return the `k` best candidates for each of several parsed histories, each with its own selection.
 
-    def _recommend_batch(
-        self, users: Sequence[tuple[History, Selection]], k: int, candidate_set: CandidateSet
-    ) -> list[Recommendations]:
-        if not users:
-            return []
-        graph, positions = self.graph, [history.nodes_last_at_end for history, _ in users]
-        candidates = find_candidates(graph, positions, candidate_set)
-        parts = self.ranker.parts()
-        by_part = {name: score_candidates(part, graph, positions, candidates) for name, part in parts.items()}
-        scores = self.ranker.joined(by_part)
-        if candidate_set == "all" and all(part.zero_is_unreached for part in parts.values()):
-            offered = np.any([each != 0 for each in by_part.values()], axis=0)
-        else:
-            offered = np.ones(len(scores), bool)
-        bounds = list(pairwise(candidates.offsets.tolist()))
-        best = [
-            selection.select(graph, candidates.nodes[a:b], scores[a:b], offered[a:b], k)
-            for (_, selection), (a, b) in zip(users, bounds, strict=True)
-        ]
-        chosen = Candidates(
-            np.array([0, *accumulate(map(len, best))]),
-            np.concatenate([candidates.nodes[a:b][top] for (a, b), top in zip(bounds, best, strict=True)]),
-        )
-        errors = self.ranker.errors(graph, positions, chosen)
-        tops = []
-        for (history, _), (a, b), top, (c, d) in zip(users, bounds, best, pairwise(chosen.offsets), strict=True):
-            ranks = {name: compute_ranks(each[a:b], top) for name, each in by_part.items()}
-            nodes, found = chosen.nodes[c:d], scores[a:b][top]
-            tops.append(Recommendations(graph, history, nodes, found, errors[c:d], ranks, b - a, self._stack))
-        return tops
-
-    def _recommend_popular(self, history: History, selection: Selection, k: int) -> Recommendations:
-        """Return the nodes of the highest PageRank without a history, for a user who has visited nothing."""
-        alphas = [each.alpha for each in _find_components(self.ranker, PageRankRanker).values()]
-        alphas += [each.alpha for each in self.curious_rankers.values()]
-        scores = compute_popularity(self.graph, alphas[0] if alphas else _DEFAULT_ALPHA)
-        nodes = np.arange(self.graph.num_nodes, dtype=np.int32)
-        best = selection.select(self.graph, nodes, scores, np.ones(len(nodes), bool), k)
-        ranks = {"pagerank": compute_ranks(scores, best)}
-        return Recommendations(self.graph, history, nodes[best], scores[best], np.zeros(len(best)), ranks, len(nodes))
+        A user who has visited nothing gets the nodes of the highest PageRank without a history.
+        """
+        graph, selections = self.graph, selections or [EVERYTHING] * len(histories)
+        tops: dict[int, Recommendations] = {}
+        for is_new in (False, True):
+            users = [user for user, history in enumerate(histories) if (len(history.nodes) == 0) == is_new]
+            ranker = self._popular if is_new else self.ranker
+            which: CandidateSet = "all" if is_new else candidates
+            parts = ranker.parts()
+            fitting = max(1, _BATCH_ENTRIES // graph.num_nodes) if which == "all" else _BATCH_USERS
+            size = min(fitting, _BATCH_USERS)
+            for batch in (users[first : first + size] for first in range(0, len(users), size)):
+                visited = [histories[user].nodes if is_new else histories[user].nodes_last_at_end for user in batch]
+                found = find_candidates(graph, visited, which)
+                by_part = {name: score_candidates(part, graph, visited, found) for name, part in parts.items()}
+                scores = ranker.joined(by_part)
+                offered = np.ones(len(scores), bool)
+                if which == "all" and all(part.zero_is_unreached for part in parts.values()):
+                    offered = np.any([each != 0 for each in by_part.values()], axis=0)
+                bounds = list(pairwise(found.offsets.tolist()))
+                best = [
+                    a + selections[user].select(graph, found.nodes[a:b], scores[a:b], offered[a:b], k)
+                    for user, (a, b) in zip(batch, bounds, strict=True)
+                ]
+                chosen = Candidates(np.array([0, *accumulate(map(len, best))]), found.nodes[np.concatenate(best)])
+                errors = ranker.errors(graph, visited, chosen)
+                own = pairwise(chosen.offsets.tolist())
+                for user, (a, b), top, (c, d) in zip(batch, bounds, best, own, strict=True):
+                    ranks = {}  # 1 for the highest score of all candidates; ties share the better rank
+                    for name, each in by_part.items():
+                        above = np.sort(each[a:b][each[a:b] > each[top].min(initial=np.inf)])
+                        ranks[name] = 1 + len(above) - above.searchsorted(each[top], side="right")
+                    tops[user] = Recommendations(
+                        graph, histories[user], chosen.nodes[c:d], scores[top], errors[c:d], ranks, b - a, self._stack
+                    )
+        return [tops[user] for user in range(len(histories))]
 
     # ---- preparation ------------------------------------------------------------------------------------------------
 
@@ -327,12 +313,3 @@ def _find_components(ranker: Ranker, kind: type[T], prefix: str = "") -> dict[st
         elif part is not ranker:
             found |= _find_components(part, kind, f"{prefix}{name}.")
     return found
-
-
-def compute_ranks(scores: Float64, indices: Int64) -> Int64:
-    """Return the ranks of some scores among all, 1 for the highest; ties share the better rank."""
-    if len(indices) * len(scores) <= _FEW_PAIRS:
-        return np.asarray(1 + (scores > scores[indices][:, None]).sum(axis=1))
-    if len(indices) <= _FEW_SCORES:
-        return np.asarray([1 + np.count_nonzero(scores > score) for score in scores[indices].tolist()], np.int64)
-    return np.asarray(1 + len(scores) - np.searchsorted(np.sort(scores), scores[indices], side="right"))

@@ -69,14 +69,17 @@ class Selection:
         if self.allowed is not None:
             offered = offered & np.isin(nodes, self.allowed)
         size = _POOL * k if self.diversity else k
-        if self.accept is None:
-            best = select_top(scores, offered, size)
-        else:
-            ordered = select_top(scores, offered, len(nodes)).tolist()
-            accepted = (i for i in ordered if self.accept(graph.label(int(nodes[i]))))
+        best = np.flatnonzero(offered)
+        if self.accept is None and len(best) > size:
+            least = np.partition(scores[best], len(best) - size)[len(best) - size]
+            best = best[scores[best] >= least]
+        best = best[np.argsort(-scores[best], kind="stable")]  # ties in order
+        if self.accept is not None:
+            accepted = (i for i in best.tolist() if self.accept(graph.label(int(nodes[i]))))
             best = np.fromiter(islice(accepted, size), np.int64)
         if not self.diversity or len(best) < 2:
             return best[:k]
+        best = best[:size]
         relevance = scores[best] - scores[best].min()
         relevance /= max(relevance.max(), 1e-300)
         indptr, indices = graph.skeleton.indptr, graph.skeleton.indices
@@ -86,15 +89,6 @@ class Selection:
 
 EVERYTHING = Selection()
 """The selection of the best scores."""
-
-
-def select_top(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
-    """Return the indices of the k highest offered scores, best first, ties in order."""
-    indices = np.flatnonzero(offered)
-    if len(indices) > k:
-        least = np.partition(scores[indices], len(indices) - k)[len(indices) - k]
-        indices = indices[scores[indices] >= least]
-    return indices[np.argsort(-scores[indices], kind="stable")][:k]
 
 
 def read_history(reader: LabelReader, history: Any, unknown: Unknown) -> tuple[History, list[Hashable]]:

@@ -113,38 +113,40 @@ class Batcher:
 
 
 def _answer_batch(query: RecommendQuery, users: Sequence[QueuedUser]) -> list[bytes | Exception]:
-    """Answer some histories together; if that fails, each alone, so that only one fails."""
+    """Return a `RecommendResponse` as JSON for each history; the model itself would take longer than the answer.
+
+    If a batch fails, each history is answered alone, so that only one fails.
+    """
+    recommender = query.recommender
+    answers: list[bytes | Exception] = []
+    histories, selections = [user.history for user in users], [user.selection for user in users]
     try:
-        histories, selections = [user.history for user in users], [user.selection for user in users]
-        recommended = query.recommender.recommend_visited(histories, query.k, query.candidates, selections)
-        return [_encode(query, user, top) for user, top in zip(users, recommended, strict=True)]
+        tops = recommender.recommend_visited(histories, query.k, query.candidates, selections)
+        for user, top in zip(users, tops, strict=True):
+            nodes: list[dict[str, Any]] = [
+                {"node": encode_label(label), "score": score, "stderr": stderr}
+                for (label, score), stderr in zip(top, top.stderr, strict=True)
+            ]
+            for node, reason in zip(nodes, top.reasons if query.reasons else (), strict=False):
+                node |= {
+                    "ranks": reason.ranks,
+                    "candidates": reason.candidates,
+                    "links": encode_labels(reason.links),
+                    "opens": [encode_labels(loop) for loop in reason.opens],
+                    "closes": encode_labels(reason.closes),
+                    "compressibility": encode_number(reason.compressibility),
+                    "sentence": encode_label(reason.sentence),
+                }
+            answer = {"history": encode_labels(top.history), "candidates": top.candidates, "recommendations": nodes}
+            if query.prepared_only:
+                visited = user.history.nodes.tolist()
+                missing = set(recommender.find_missing(visited))
+                answer["used"] = encode_labels([top.graph.label(node) for node in visited if node not in missing])
+            if user.skipped:
+                answer["skipped"] = encode_labels(user.skipped)
+            answers.append(json.dumps(answer, separators=(",", ":")).encode())
     except Exception as error:
         if len(users) == 1:
             return [error]
         return [answer for user in users for answer in _answer_batch(query, [user])]
-
-
-def _encode(query: RecommendQuery, user: QueuedUser, top: Any) -> bytes:
-    """Encode recommendations as a `RecommendResponse`; the model itself would take longer than the answer."""
-    nodes: list[dict[str, Any]] = [
-        {"node": encode_label(label), "score": score, "stderr": stderr}
-        for (label, score), stderr in zip(top, top.stderr, strict=True)
-    ]
-    for node, reason in zip(nodes, top.reasons if query.reasons else (), strict=False):
-        node |= {
-            "ranks": reason.ranks,
-            "candidates": reason.candidates,
-            "links": encode_labels(reason.links),
-            "opens": [encode_labels(loop) for loop in reason.opens],
-            "closes": encode_labels(reason.closes),
-            "compressibility": encode_number(reason.compressibility),
-            "sentence": encode_label(reason.sentence),
-        }
-    answer = {"history": encode_labels(top.history), "candidates": top.candidates, "recommendations": nodes}
-    if query.prepared_only:
-        visited = user.history.nodes.tolist()
-        missing = set(query.recommender.find_missing(visited))
-        answer["used"] = encode_labels([top.graph.label(node) for node in visited if node not in missing])
-    if user.skipped:
-        answer["skipped"] = encode_labels(user.skipped)
-    return json.dumps(answer, separators=(",", ":")).encode()
+    return answers

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.datastructures import UploadFile
 
-from curiograph.recommendation.selection import EVERYTHING, Selection, read_history
+from curiograph.recommendation.selection import Selection, read_history
 from curiograph.service import computations, schemas
 from curiograph.service.batching import QueuedUser, RecommendQuery
 from curiograph.service.error_responses import ServiceError
@@ -55,12 +55,10 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
 
     def read_users() -> tuple[list[Any], Selection, list[int]]:
         """Return the histories, what to select, and the nodes of all histories if some are not prepared."""
-        selection = EVERYTHING
-        if body.exclude or body.filter is not None or body.diversity:
-            selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
+        selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
         read = [read_history(opened.labels, each, "skip") for each in histories]
-        nodes = [] if body.prepared_only else [node for history, _ in read for node in history.nodes.tolist()]
-        return read, selection, nodes if nodes and recommender.find_missing(nodes) else []
+        nodes = [node for history, _ in read for node in history.nodes.tolist()]
+        return read, selection, [] if body.prepared_only or not recommender.find_missing(nodes) else nodes
 
     is_long = sum(map(len, histories)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
     read, selection, nodes_to_prepare = await asyncio.to_thread(read_users) if is_long else read_users()
@@ -162,7 +160,7 @@ async def reload_graphs(request: Request) -> Any:
     service = get_service(request)
     if service.settings.token is None:
         raise ServiceError("reloading needs a token; start the service with CURIOGRAPH_TOKEN.", 403, "TokenRequired")
-    return await asyncio.to_thread(service.graphs.reloader.reload)
+    return await asyncio.to_thread(service.graphs.reload)
 
 
 @router.get("/api/v1/graphs/{graph}", response_model=GraphInfo, tags=["graphs"])

@@ -31,8 +31,6 @@ class ServiceSettings:
 
     host: str = "127.0.0.1"
     """Address to listen on; one that other machines can reach needs a token."""
-    port: int = 8000
-    """Port; 0 selects a free one."""
     graphs: Mapping[str, Path] = field(default_factory=dict)
     """Graph files to serve, by name."""
     directed: bool = False

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypeVar
@@ -68,7 +69,8 @@ class Service:
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
             try:
-                await asyncio.get_running_loop().run_in_executor(self._background, self.graphs.reloader.poll)
+                poll = partial(self.graphs.reload, poll=True)
+                await asyncio.get_running_loop().run_in_executor(self._background, poll)
             except Exception:
                 LOG.exception("graphs whose files changed cannot be reloaded")
 

@@ -66,15 +66,10 @@ class StepView:
         """Compute the percentile of a candidate for each motive: 1 is best, 0 worst, NaN for the only candidate."""
         if node not in self.nodes:
             raise WalkError(f"{quote_value(node)} is no candidate here; the candidates are {quote_value(self.nodes)}.")
-        i = self.nodes.index(node)
-        return {motive: float(rank_percentiles(values)[i]) for motive, values in self.values.items()}
-
-
-def rank_percentiles(scores: Float64) -> Float64:
-    """Compute the share of the other candidates that each one beats, a tie counting half; NaN for the only one."""
-    if len(scores) < 2:
-        return np.full(len(scores), np.nan)
-    return np.asarray((rankdata(scores) - 1) / (len(scores) - 1))
+        i, others = self.nodes.index(node), len(self.nodes) - 1
+        if others == 0:
+            return dict.fromkeys(self.values, float("nan"))
+        return {motive: float((rankdata(values)[i] - 1) / others) for motive, values in self.values.items()}
 
 
 def view_step(

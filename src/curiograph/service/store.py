@@ -100,6 +100,12 @@ class StoredGraph:
     """The graph, or None until it has been read."""
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Lock held while the graph is read."""
+    loaded: Stamp = ()
+    """Stamp of the files that `opened` was read from."""
+    tried: Stamp = ()
+    """Stamp of the files that were read last, even if they could not be used."""
+    seen: Stamp = ()
+    """Stamp of the files when they were last looked at."""
 
     @property
     def info(self) -> GraphInfo:
@@ -179,7 +185,10 @@ class GraphStore:
                 names = ", ".join(self._entries)
                 raise SettingError(f"there are prepared nodes of the graph {name!r}; the graphs are {names}.")
             self._entries[name].files = (self._entries[name].files[0], path)
-        self.reloader = Reloader([entry for entry in self._entries.values() if any(entry.files)])
+        self._from_files = [entry for entry in self._entries.values() if any(entry.files)]
+        for entry in self._from_files:
+            entry.loaded = entry.tried = entry.seen = entry.get_stamp()
+        self._reload_lock = threading.Lock()
 
     def list_graphs(self) -> list[GraphInfo]:
         """List all graphs, uploads last."""
@@ -210,9 +219,37 @@ class GraphStore:
 
     def open_files(self) -> None:
         """Read all graphs of files; raise the error of the first that cannot be read."""
-        for entry in self.reloader.entries:
+        for entry in self._from_files:
             with entry.lock:
                 entry.opened = entry.opened or entry.load()
+
+    def reload(self, *, poll: bool = False) -> dict[str, list[str]]:
+        """Reload graphs whose files changed; return the ids of those reloaded, failed and unchanged.
+
+        A graph and its prepared nodes are read completely before they replace the old ones, so that requests in
+        progress keep what they began with. If a new file cannot be used, the old graph stays, and the log says why. A
+        `poll` waits until a file is complete, equal in two polls, and tries one that cannot be used only once.
+        """
+        result: dict[str, list[str]] = {"reloaded": [], "failed": [], "unchanged": []}
+        with self._reload_lock:
+            for entry in self._from_files:
+                stamp, kind = entry.get_stamp(), "unchanged"
+                is_changed = stamp == entry.seen != entry.tried if poll else stamp != entry.loaded
+                entry.seen = stamp
+                if is_changed:
+                    entry.tried = stamp
+                    try:
+                        opened = entry.load()
+                        require_edges(opened.graph)
+                        with entry.lock:
+                            entry.opened, entry.loaded = opened, stamp
+                        kind = "reloaded"
+                        LOG.warning("the graph %s was reloaded", entry.id)  # the level that is shown by default
+                    except (CuriographError, OSError) as error:
+                        kind = "failed"
+                        LOG.error("the graph %s was not reloaded, and the old one stays: %s", entry.id, error)
+                result[kind].append(entry.id)
+        return result
 
     def check_upload(self, filename: str, content: bytes) -> str:
         """Return the title of an upload, its file name; raise an error if it is too large or of another format."""
@@ -244,57 +281,6 @@ class GraphStore:
             if entry is None or entry.kind != "upload":
                 raise NotFoundError(f"there is no upload {quote_value(graph_id)}; only uploads can be removed.")
             del self._entries[graph_id]
-
-
-class Reloader:
-    """Replaces graphs whose files changed; safe to use from several threads.
-
-    A graph and its prepared nodes are read completely before they replace the old ones, so that requests in progress
-    keep what they began with. If a new file cannot be used, the old graph stays, and the log says why.
-    """
-
-    def __init__(self, entries: list[StoredGraph]) -> None:
-        self.entries, self._lock = entries, threading.Lock()
-        self._loaded = {entry.id: entry.get_stamp() for entry in entries}
-        self._tried, self._seen = dict(self._loaded), dict(self._loaded)
-
-    def poll(self) -> None:
-        """Reload graphs whose files changed and are complete: equal in two polls.
-
-        A file that cannot be used is tried again when it changes.
-        """
-        with self._lock:
-            for entry in self.entries:
-                stamp = entry.get_stamp()
-                if stamp == self._seen[entry.id] != self._tried[entry.id]:
-                    self._replace(entry, stamp)
-                self._seen[entry.id] = stamp
-
-    def reload(self) -> dict[str, list[str]]:
-        """Reload all graphs whose files changed; return the ids of those reloaded, failed and unchanged."""
-        result: dict[str, list[str]] = {"reloaded": [], "failed": [], "unchanged": []}
-        with self._lock:
-            for entry in self.entries:
-                stamp = entry.get_stamp()
-                is_changed = stamp != self._loaded[entry.id]
-                kind = "unchanged" if not is_changed else "reloaded" if self._replace(entry, stamp) else "failed"
-                result[kind].append(entry.id)
-        return result
-
-    def _replace(self, entry: StoredGraph, stamp: Stamp) -> bool:
-        """Read a graph and its prepared nodes, then replace the old ones; on failure, log it and return False."""
-        self._tried[entry.id] = stamp
-        try:
-            opened = entry.load()
-            require_edges(opened.graph)
-        except (CuriographError, OSError) as error:
-            LOG.error("the graph %s was not reloaded, and the old one stays: %s", entry.id, error)
-            return False
-        with entry.lock:
-            entry.opened = opened
-        self._loaded[entry.id] = stamp
-        LOG.warning("the graph %s was reloaded", entry.id)  # the level that is shown by default
-        return True
 
 
 def read_upload(path: Path, title: str, directed: bool) -> Graph:

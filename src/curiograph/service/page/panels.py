@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from nicegui import ui
+from scipy.stats import rankdata
 
 from curiograph.recommendation.reasons import Reason
 from curiograph.recommendation.recommended import Recommendations
-from curiograph.recommendation.recommender import compute_ranks
 from curiograph.service.json_labels import encode_label
 from curiograph.service.page.walk_session import MAX_COMPARED, WalkSession
 from curiograph.service.page.words import (
@@ -90,7 +90,8 @@ def build_candidate_rows(session: WalkSession) -> list[dict[str, Any]]:
     view = session.view
     best = view.order_candidates(session.reward)[:_MAX_ROWS]
     rows: list[dict[str, Any]] = []
-    for i, rank in zip(best.tolist(), compute_ranks(view.values["pagerank"], best).tolist(), strict=True):
+    ranks = rankdata(-view.values["pagerank"], "min")
+    for i in best.tolist():
         node = view.nodes[i]
         bits = view.values["cpt"][i] - view.cpt if "cpt" in view.values else math.nan
         rows.append(
@@ -102,7 +103,7 @@ def build_candidate_rows(session: WalkSession) -> list[dict[str, Any]]:
                 "gaps": int(view.values["igt"][i] - view.igt),
                 "bits": None if math.isnan(bits) else round(float(bits), 3) + 0.0,
                 "flexibility": int(view.values["cct"][i] - view.cct),
-                "pagerank": rank,
+                "pagerank": int(ranks[i]),
                 "links": int(view.values["degree"][i]),
                 "chosen_by": f"choice of {format_chooser(session.agent)}" if node == view.choice else "",
             }
