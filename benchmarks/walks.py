@@ -103,7 +103,8 @@ def time_flexibility(seed: int, quick: bool) -> Iterator[Row]:
         tracker = FlexibilityTracker(walks.stack, walks.nodes, walks.lengths)
         (seconds,) = time_medians(partial(tracker.candidate_values, found.offsets, found.nodes))
         yield allow("cct of a candidate", f"{size} nodes visited, {where}", seconds / len(found.nodes), 1e-6)
-    latticize = partial(NULL_MODELS["latticized"], graph, np.empty((0, 1), np.int32), 0)
+    no_walks = np.empty((0, 1), np.int32)
+    latticize = partial(NULL_MODELS["latticized"], graph, no_walks, no_walks, 0)
     (seconds,) = time_medians(latticize, repeats=1 if quick else 3)
     yield Row("latticize a graph", f"{graph.skeleton.num_edges:,} edges, {where}", seconds)
 

@@ -266,8 +266,8 @@ def compare_groups(
         for row, p_holm in zip(some, adjust_holm(np.array([row["p"] for row in some])), strict=True):
             row["p_holm"] = float(p_holm)
     if mixed_model and omnibus:
-        empty = {"slope": _NO_ESTIMATE, "slope_p": np.nan, "random_intercept": None, "converged": None}
-        rows = [{**row, **empty} if row["group"] == ALL else row for row in rows]
+        no_model: dict[str, Any] = {"slope": _NO_ESTIMATE, "slope_p": np.nan, "random_intercept": None, "converged": None}
+        rows = [{**row, **no_model} if row["group"] == ALL else row for row in rows]
     by_length = compared.test([name for name in lengths if compared.is_known(name, everyone)], everyone)
     users = units["user"].tolist()
     grouped = {user for user, label in zip(users, labels.tolist(), strict=True) if label >= 0}

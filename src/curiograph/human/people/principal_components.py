@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Components(Table):
+class ProfileComponents(Table):
     """Principal components of measures that are standardized over people: one row per measure."""
 
     measures: list[str]
@@ -48,12 +48,12 @@ class Components(Table):
             f"pc{n + 1}: {share:.0%}, reliability {reliability}"
             for n, (share, reliability) in enumerate(zip(self.explained, self.reliability, strict=True))
         ]
-        return f"Components({len(self.scores):,} people, {len(self.measures)} measures; {'; '.join(parts)})"
+        return f"ProfileComponents({len(self.scores):,} people, {len(self.measures)} measures; {'; '.join(parts)})"
 
 
 def find_components(
     profile: Profile | pd.DataFrame, count: int = 2, *, measures: Sequence[str] | None = None, seed: int = 0
-) -> Components:
+) -> ProfileComponents:
     """Find the principal components of the measures of people, after standardizing each measure over people.
 
     Parameters
@@ -69,7 +69,7 @@ def find_components(
 
     Returns
     -------
-    Components
+    ProfileComponents
         Loadings, explained variance, scores of people, and the reliability of scores.
 
     Examples
@@ -111,7 +111,7 @@ def find_components(
     both = np.logical_and(*(half.notna().all(axis=1).to_numpy() for half in halves))
     projected = [((half[both].to_numpy() - center) / scale) @ directions.T for half in halves]
     found = {"user": [user for user, is_known in zip(users, known, strict=True) if is_known]}
-    return Components(
+    return ProfileComponents(
         measures=list(kept),
         loadings=directions.T * values[:count] / np.sqrt(len(table) - 1),
         explained=values[:count] ** 2 / np.sum(values**2),
