@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import runpy
+import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -62,14 +63,21 @@ def test_reading_log(run: Runner, tmp_path: Path) -> None:
     assert (tmp_path / "log.csv").read_bytes() == first
 
 
-def test_people_and_groups(run: Runner, tmp_path: Path) -> None:
-    printed = run("people_and_groups.py", tmp_path)
-    assert "outside the graph" in printed
-    assert "differ in beta1" in printed
-    people = pd.read_csv(tmp_path / "people.csv")
-    assert people["walks"].tolist() == [3] * 40
-    assert {"nodes", "beta1", "compressibility"} == set(pd.read_csv(tmp_path / "groups.csv")["measure"])
-    assert all(is_png(tmp_path / f"{name}.png") for name in ("curves", "survival", "groups"))
+def test_notebook_from_a_log_to_a_paper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(EXAMPLES / "reading_log.py", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["notebook"])
+    names: dict[str, object] = {}
+    for cell in json.loads((EXAMPLES / "log_to_paper.ipynb").read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    printed = capsys.readouterr().out
+    for words in ("differ in beta1", "outside the graph", "9,999 permutations", "browsers: 20 people"):
+        assert words in printed
+    assert pd.read_csv(tmp_path / "people.csv")["walks"].max() == 3
+    assert "<svg" in (tmp_path / "groups.svg").read_text()
 
 
 def test_word_lists(run: Runner, tmp_path: Path) -> None:
