@@ -63,13 +63,13 @@ def test_profile_lists_people_and_compares_groups(run, here):
     assert "forward_flow" in rows[0]
 
 
-def test_profile_estimates_styles(run, here):
+def test_profile_cuts_walks_and_estimates_styles(run, here):
     (here / "long.txt").write_text(
         "".join(",".join(library().labels[n:] + library().labels[:n]) + "\n" for n in range(12))
     )
-    ran = run("profile", "toy:library", "long.txt", "--styles", "--json")
-    assert ran.document["answer"]
-    assert len(ran.document["rows"]) == 12
+    rows = run("profile", "toy:library", "long.txt", "--measure", "style", "--nodes", "10", "--json").document["rows"]
+    assert [row["nodes"] for row in rows] == [10] * 12
+    assert any(row["style"] > 0 for row in rows)
 
 
 def test_explore(run, here):

@@ -30,9 +30,9 @@ def profile(
     measure: Annotated[
         list[str] | None, typer.Option(help="Measure, or group of measures; may be repeated. Default: all.")
     ] = None,
-    styles: Annotated[
-        bool, typer.Option("--styles", help="Position of each user between busybody and hunter, and its reliability.")
-    ] = False,
+    nodes: Annotated[
+        int | None, typer.Option(help="Cut walks to this number of distinct nodes, and leave out shorter ones.")
+    ] = None,
     texts: options.Texts = None,
     directed: options.Directed = False,
 ) -> None:
@@ -45,15 +45,12 @@ def profile(
     kept = tuple(dict.fromkeys([*(keep or ()), *([group] if group else ())]))
     people = columns.read(log, kept)
     with show_progress(output.quiet) as progress:
-        found = cg.profile(g, people, measures=measure, similarity=options.read_similarity(texts, g), progress=progress)
+        similarity = options.read_similarity(texts, g)
+        found = cg.profile(g, people, measures=measure, nodes=nodes, similarity=similarity, progress=progress)
     if group is not None:
         compared = cg.compare_groups(found, by=group, seed=output.seed)
         document = {"answer": compared.answer, **compared.to_dict(), "skipped": found.walks.skipped}
         emit(output, document, compared.to_frame(), draw=compared.plot, columns=_GROUP_COLUMNS)
-    elif styles:
-        estimated = found.styles(seed=output.seed)
-        document = {"answer": estimated.answer, **estimated.to_dict(), "skipped": found.walks.skipped}
-        emit(output, document, estimated.to_frame(), draw=estimated.plot)
     else:
         frame = found.to_frame()
         shown = [name for name in frame if measure or name in _COLUMNS or name not in found.measures]
