@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from curiograph.arrays import Int64
 from curiograph.errors import SettingError, quote_value
 from curiograph.graph.graph import Graph
-from curiograph.human.data.cooccurrence import ItemSimilarity, Keep, cooccurrence_graph, core
+from curiograph.human.data.cooccurrence import ItemSimilarity, cooccurrence_graph
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.trajectories import Trajectories
 from curiograph.results import Skipped
@@ -32,23 +32,20 @@ class Recipe:
     makers: float = 0.5
     """Share of graph users, from whose walks the graph is built and the count-based baselines are fitted."""
     item_users: int = 5
-    """Minimum number of graph users of an item; an item with fewer is attached by few links to a "knn" graph, and left
-    out of the others."""
-    user_items: int = 2
-    """Minimum number of items of a graph user; not used for a "knn" graph."""
+    """Minimum number of graph users of an item; an item with fewer is attached to the graph by few links."""
     similarity: ItemSimilarity = "cosine"
     """Similarity of two items: "cosine" or "pmi"."""
-    keep: Keep = "knn"
-    """Which pairs of items become edges, as for `cooccurrence_graph`."""
-    neighbors: int | None = None
-    """Number of nearest items of each item in a "knn" graph; 10 if None."""
-    mean_degree: float | None = None
-    """Mean degree of a "highest" graph; 16 if None."""
+    neighbors: int = 10
+    """Number of nearest items of each item."""
 
     def __post_init__(self) -> None:
         check_integer("burn_in", self.burn_in, 1, "give the number of visits of a history, 1 or more")
         if not is_number(self.makers) or not 0 < self.makers < 1:
             raise SettingError(f"makers is {quote_value(self.makers)}; give a share of the users, between 0 and 1.")
+
+    def build_graph(self, walks: Trajectories) -> Graph:
+        """Build a graph from the walks of graph users; a subclass may build another kind of graph."""
+        return cooccurrence_graph(walks, similarity=self.similarity, neighbors=self.neighbors, fewest=self.item_users)
 
 
 RECIPES = {"wikispeedia": Recipe(burn_in=6), "movielens": Recipe(burn_in=6)}
@@ -91,17 +88,7 @@ def make_study(dataset: Dataset, recipe: Recipe | None = None, seed: int = 0) ->
     """
     recipe = recipe or RECIPES.get(dataset.name, Recipe())
     choice_walks, graph_walks = dataset.walks.split(recipe.makers, seed)
-    graph = dataset.graph
-    if graph is None:
-        visits = graph_walks.compact()
-        graph = cooccurrence_graph(
-            visits if recipe.keep == "knn" else core(visits, recipe.item_users, recipe.user_items),
-            similarity=recipe.similarity,
-            keep=recipe.keep,
-            neighbors=recipe.neighbors,
-            mean_degree=recipe.mean_degree,
-            fewest=recipe.item_users,
-        )
+    graph = recipe.build_graph(graph_walks.compact()) if dataset.graph is None else dataset.graph
     return Study(
         name=dataset.name,
         recipe=recipe,
