@@ -119,41 +119,16 @@ class Trajectories(Table):
         )
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        user: str | None = None,
-        item: str | None = None,
-        time: str | None = None,
-        session: str | None = None,
-        keep: Sequence[str] = (),
-        session_gap: Any = None,
-        decimal: str | None = None,
-        dayfirst: bool | None = None,
-    ) -> Trajectories:
+    def from_frame(cls, frame: Any, **columns: Any) -> Trajectories:
         """Create trajectories from a data frame with one row per event.
-
-        Rows are dropped and counted as by `read_log`; `skipped` names rows by their number, counted from 0.
 
         Parameters
         ----------
         frame : DataFrame
             A data frame of pandas, or of a library with a method `to_pandas`, such as polars.
-        user, item, time, session : str, optional
-            Names of columns; by default found by their names as in `read_log`. Times are numbers, such as epoch
-            seconds, dates, or texts of either; without times, rows are in order.
-        keep : sequence of str
-            Further columns to keep in `user_columns`, such as a group; they have one value per user.
-        session_gap : str, number or timedelta, optional
-            Start a new session, and so a new walk, after a longer gap between two events of a user, such as "30min".
-        decimal, dayfirst : optional
-            Decimal mark, and whether dates begin with the day, of texts, as in `read_log`.
-
-        Returns
-        -------
-        Trajectories
-            One walk per session of a user, in order of time and then of rows.
+        **columns
+            `user`, `item`, `time`, `session`, `keep`, `session_gap`, `decimal` and `dayfirst`, as for `read_log`, which
+            also finds columns, drops rows and counts them in the same way.
 
         Examples
         --------
@@ -165,18 +140,13 @@ class Trajectories(Table):
         """
         import pandas as pd
 
-        from curiograph.human.data.event_columns import find_columns
-        from curiograph.human.data.events import arrange_events
+        from curiograph.human.data.events import arrange_events, find_columns
 
         frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
         if not isinstance(frame, pd.DataFrame):
             fix = "give a data frame of pandas or polars, and lists of walks to Trajectories.from_walks"
             raise WalkError(f"the frame is {quote_value(frame)}; {fix}.")
-        chosen = {"user": user, "item": item, "time": time, "session": session}
-        titles = list(frame.columns)
-        return arrange_events(
-            frame, find_columns(titles, chosen, keep, session_gap, decimal=decimal, dayfirst=dayfirst)
-        )
+        return arrange_events(frame, find_columns(list(frame.columns), **columns))
 
     @classmethod
     def from_arrays(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from curiograph.graph.labels import ListLabels
-from curiograph.human.data.event_columns import EventColumns, guess
+from curiograph.human.data.events import EventColumns, guess
 from curiograph.human.data.log_reader import read_events, read_log
 from curiograph.human.data.text_source import TextSource
 from curiograph.human.trajectories import Trajectories
