@@ -12,7 +12,7 @@ from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
 from curiograph.human.data.cooccurrence import ItemSimilarity
-from curiograph.human.prediction.study import Recipe
+from curiograph.human.prediction.predict import Recipe
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation.incidence import build_incidence, multiply_blocks
 from curiograph.validation import check_integer
@@ -33,8 +33,20 @@ class CoreRecipe(Recipe):
 
     def build_graph(self, walks: Trajectories) -> Graph:
         """Build the graph from the walks of graph users."""
-        dense = core(walks, self.item_users, self.user_items)
+        dense = core(compact(walks), self.item_users, self.user_items)
         return link_highest(dense, self.similarity, self.mean_degree, self.item_users)
+
+
+def compact(walks: Trajectories) -> Trajectories:
+    """Return the same walks over the visited nodes alone, in order of first visit.
+
+    >>> compact(Trajectories.from_walks([["a", "b"], ["c", "b"]])[[1]]).nodes.tolist()
+    [0, 1]
+    """
+    visited = walks.nodes[np.sort(np.unique(walks.nodes, return_index=True)[1])]
+    positions = np.full(len(walks.names), -1)
+    positions[visited] = np.arange(len(visited))
+    return walks.renumber(positions, as_labels([walks.names[int(node)] for node in visited]))
 
 
 def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Trajectories:

@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from curiograph.graph.graph import Graph
 from curiograph.human.data.datasets import Dataset, find_dataset, load_dataset
-from curiograph.human.prediction.predict import FULL, QUICK, Effort, find_agents
-from curiograph.human.prediction.study import Recipe, Study, make_study
+from curiograph.human.prediction.predict import FULL, QUICK, Effort, Recipe, Study, find_agents, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine
 from curiograph.progress import Progress, split_progress

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import numpy as np
 import typer
 
 import curiograph as cg
@@ -39,7 +40,7 @@ def graph(
         "file": str(output.out),
         "nodes": made.num_nodes,
         "edges": made.num_edges,
-        "items": len(walks.compact().names),
+        "items": len(np.unique(walks.nodes)),
         "mean_degree": round(float(made.degrees.mean()), 2),
     }
     shown = options.Output(None, output.json, output.quiet, output.seed)

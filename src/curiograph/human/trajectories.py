@@ -15,7 +15,6 @@ from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels, suggest_labels
-from curiograph.human.choices.windows import Windows
 from curiograph.results import OUTSIDE, Skipped, Table
 from curiograph.validation import check_integer, check_seed, is_number
 
@@ -314,7 +313,7 @@ class Trajectories(Table):
         dropped = Skipped(count=short, reasons={f"walks of fewer than {nodes} nodes": short} if short else {})
         return walks.select_visits(step < nodes)[walks.lengths >= nodes].add_skipped(dropped)
 
-    def split(self, test: float = 0.3, seed: int = 0, number: int = 0) -> tuple[Trajectories, Trajectories]:
+    def split(self, test: float = 0.3, seed: int = 0) -> tuple[Trajectories, Trajectories]:
         """Split the walks by user into training walks and test walks.
 
         Parameters
@@ -322,9 +321,7 @@ class Trajectories(Table):
         test : float
             Share of the users whose walks are test walks.
         seed : int
-            Random seed; the same seed and number give the same split.
-        number : int
-            Number of the split; it does not depend on which other splits are drawn.
+            Random seed; the same seed gives the same split.
 
         Examples
         --------
@@ -337,7 +334,7 @@ class Trajectories(Table):
         users = np.unique(self.users)
         if len(users) < 2:
             raise WalkError(f"there are walks of {len(users)} users; a split by users needs 2 or more.")
-        order = np.random.default_rng([check_seed(seed), number]).permutation(users)
+        order = np.random.default_rng([check_seed(seed), 0]).permutation(users)
         num_test = min(max(1, round(test * len(users))), len(users) - 1)
         tested = np.isin(self.users, order[:num_test])
         return self[~tested], self[tested]
@@ -435,17 +432,6 @@ class Trajectories(Table):
         changed = {"nodes": self.nodes[kept], "offsets": num_kept[self.offsets], "times": times}
         return Trajectories.from_arrays(**(vars(self) | changed))
 
-    def compact(self) -> Trajectories:
-        """Return the same walks over the visited nodes alone, in order of first visit.
-
-        >>> Trajectories.from_walks([["a", "b"], ["c", "b"]])[[1]].compact().nodes.tolist()
-        [0, 1]
-        """
-        visited = self.nodes[np.sort(np.unique(self.nodes, return_index=True)[1])]
-        positions = np.full(len(self.names), -1)
-        positions[visited] = np.arange(len(visited))
-        return self.renumber(positions, as_labels([self.names[int(node)] for node in visited]))
-
     def windows(self, burn_in: int = 3) -> Windows:
         """Return all runs of `burn_in` + 1 distinct consecutive nodes as histories and next nodes."""
         size = check_integer("burn_in", burn_in, 1, "give the number of visits of a history, 1 or more") + 1
@@ -454,6 +440,60 @@ class Trajectories(Table):
         rows = self.nodes[visits]
         windows = Windows(rows[:, :-1], rows[:, -1], users=np.repeat(self.users, counts), visits=visits[:, -1])
         return windows.rows(np.all(np.diff(np.sort(rows, axis=1), axis=1) > 0, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Observed choices as arrays, one row per choice.
+
+    Parameters
+    ----------
+    histories : array of shape (choices, nodes)
+        Positions of the distinct nodes visited before the choice, in order of visit. Rows of shorter histories are
+        padded with -1 at the beginning.
+    nexts : array of shape (choices,)
+        Position of the node visited next.
+    users : array of shape (choices,)
+        Number of the user who made the choice.
+    visits : array of shape (choices,), optional
+        Index of the chosen node in the nodes of all walks.
+
+    Examples
+    --------
+    >>> windows = Trajectories.from_walks([["a", "b", "c", "d"]]).windows(2)
+    >>> windows.histories.tolist(), windows.nexts.tolist()
+    ([[0, 1], [1, 2]], [2, 3])
+    """
+
+    histories: Int32
+    nexts: Int32
+    users: Int64
+    visits: Int64 | None = None
+
+    def __len__(self) -> int:
+        return len(self.nexts)
+
+    def rows(self, which: Any) -> Windows:
+        """Select choices by index, slice or mask."""
+        visits = None if self.visits is None else self.visits[which]
+        return Windows(self.histories[which], self.nexts[which], self.users[which], visits)
+
+    def list_histories(self) -> list[Int32]:
+        """Return the history of each choice without padding."""
+        return [row[row >= 0] for row in self.histories]
+
+    def sample(self, most: int, seed: int = 0) -> Windows:
+        """Draw at most `most` choices at random, in their original order."""
+        check_integer("most", most, 1, "give the maximum number of windows, 1 or more")
+        if len(self) <= most:
+            return self
+        return self.rows(np.sort(np.random.default_rng(check_seed(seed)).choice(len(self), most, replace=False)))
+
+    def along_links(self, graph: Graph) -> Windows:
+        """Select the choices of an out-neighbor of the last visited node."""
+        size = graph.num_nodes
+        links = np.repeat(np.arange(size, dtype=np.int64), graph.degrees) * size + graph.indices
+        return self.rows(np.isin(self.histories[:, -1].astype(np.int64) * size + self.nexts, links))
 
 
 def as_trajectories(walks: Any) -> Trajectories:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph.human.prediction.study import Recipe, make_study
+from curiograph.human.prediction.predict import Recipe, make_study
 from curiograph.human.trajectories import Trajectories
 from reproduction.core_graphs import CoreRecipe
 from support import people

@@ -18,6 +18,7 @@ from curiograph.arrays import Int64
 from curiograph.errors import FileFormatError, SettingError, WalkError, quote_value, shorten_text
 from curiograph.graph.labels import ListLabels
 from curiograph.human.data.event_times import convert_serial_dates, parse_numbers, parse_times, scale_to_seconds
+from curiograph.human.data.text_source import warn_skipped
 from curiograph.human.trajectories import Trajectories
 from curiograph.results import Skipped
 from curiograph.validation import is_number
@@ -52,12 +53,6 @@ EXPECTED = (
 """Names that are recognized, for messages."""
 _MISSING = frozenset(["", "NaN", "nan", "<NA>", "null"])  # numpy, pandas and JSON write them for a missing label
 _NO_LABEL, _NOT_DECODED = -1, -2  # in place of the number of a label
-_MANY = 0.05  # share of dropped rows above which there is a warning
-_FIXES = {
-    "bad time": "write times as 2026-05-31 14:30 or as numbers, or give time=, dayfirst= or decimal=",
-    "bad encoding": "give encoding=, such as utf-8, utf-16 or cp1252",
-    "duplicate": "rows with the same user, item and time count once, so give more precise times if they are visits",
-}
 _DAY = 86_400
 
 
@@ -290,20 +285,6 @@ def arrange_events(
         skipped=skipped,
         times=times[order] if columns.has_times else None,
     )
-
-
-def warn_skipped(skipped: Skipped, total: int, where: str) -> None:
-    """Warn if many of the rows of a table were dropped; raise FileFormatError if none is left."""
-    if not total:
-        raise FileFormatError(f"{where}: contains no rows; check that it is complete.")
-    if skipped.count <= _MANY * total:
-        return
-    main = max(skipped.reasons, key=lambda reason: skipped.reasons[reason])
-    fix = _FIXES.get(main, "correct these rows, or check which columns are read")
-    found = f"rows were left out: {skipped}; the first: {'; '.join(skipped.first)}; {fix}."
-    if skipped.count == total:
-        raise FileFormatError(f"{where}: all {total:,} {found}")
-    warnings.warn(f"{where}: {skipped.count:,} of {total:,} {found}", stacklevel=4)
 
 
 def _number_labels(column: pd.Series) -> tuple[Int64, list[Hashable]]:

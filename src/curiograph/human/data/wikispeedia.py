@@ -10,8 +10,7 @@ from urllib.parse import unquote
 
 from curiograph.errors import quote_value
 from curiograph.graph.graph import Graph
-from curiograph.human.data.events import warn_skipped
-from curiograph.human.data.text_source import TextSource
+from curiograph.human.data.text_source import TextSource, warn_skipped
 from curiograph.human.trajectories import Trajectories
 from curiograph.results import Problem, Skipped
 from curiograph.validation import check_choice

@@ -16,8 +16,7 @@ from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.errors import import_optional
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.choice_ranks import MEASURES
-from curiograph.human.choices.choice_sets import ChoiceSet
+from curiograph.human.choices.choice_sets import MEASURES, ChoiceSet
 
 REWARDS = ("igt", "cpt")
 """Rewards of the curious walkers."""
