@@ -21,8 +21,7 @@ from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import ChoiceSet, find_chosen
 from curiograph.human.data.cooccurrence import cooccurrence_graph
 from curiograph.human.data.datasets import Dataset
-from curiograph.human.prediction.curious_walkers import simulate_walkers
-from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS, solve_from_nodes
+from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS, simulate_walkers, solve_from_nodes
 from curiograph.human.prediction.predict import make_study
 from curiograph.human.trajectories import Windows
 from curiograph.recommendation.count_rankers import Markov

@@ -190,6 +190,6 @@ def split_labels(text: str) -> list[str]:
 
 def read_labels(graph: Graph, text: str) -> list[Hashable]:
     """Return the nodes that a list of labels names."""
-    from curiograph.graph.label_reader import LabelReader
+    from curiograph.graph.labels import LabelReader
 
     return LabelReader(graph).walk(split_labels(text))

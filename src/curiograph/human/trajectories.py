@@ -13,8 +13,7 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
-from curiograph.graph.label_reader import LabelReader
-from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels, suggest_labels
+from curiograph.graph.labels import IntegerLabels, LabelReader, Labels, ListLabels, as_labels, suggest_labels
 from curiograph.results import OUTSIDE, Skipped, Table
 from curiograph.validation import check_integer, check_seed, is_number
 
@@ -373,10 +372,12 @@ class Trajectories(Table):
         >>> walks.on(links).nodes.tolist(), walks.on(links, match="loose").nodes.tolist()
         ([2, 1], [2, 1, 0])
         """
-        positions, unmatched = self._match_labels(graph, match, redirects, strict)
+        positions, unmatched = self._match_labels(graph, match, redirects)
         placed = self.renumber(positions, graph.names)
         if not unmatched:
             return placed
+        if strict:
+            graph.position(self.names[int(self.nodes[positions[self.nodes] < 0][0])])  # raises with the nearest labels
         outside = sum(unmatched.values())
         shown = ", ".join(f"{quote_value(label)} ({visits})" for label, visits in list(unmatched.items())[:3])
         return placed.add_skipped(Skipped(outside, (f"{OUTSIDE}: most visited {shown}",), {OUTSIDE: outside}))
@@ -395,23 +396,21 @@ class Trajectories(Table):
         """
         import pandas as pd
 
-        _, unmatched = self._match_labels(graph, match, redirects, strict=False)
+        _, unmatched = self._match_labels(graph, match, redirects)
         frame = pd.DataFrame({"label": list(unmatched), "visits": list(unmatched.values()), "nearest": ""})
         for row, label in enumerate(list(unmatched)[:_MAX_SUGGESTED]):
             frame.loc[row, "nearest"] = ", ".join(map(str, suggest_labels(label, graph.names)))
         return frame
 
     def _match_labels(
-        self, graph: Graph, match: Match, redirects: Mapping[Hashable, Hashable] | None, strict: bool
+        self, graph: Graph, match: Match, redirects: Mapping[Hashable, Hashable] | None
     ) -> tuple[Int32, dict[Hashable, int]]:
         """Return the position in a graph of every name, and the visits of labels that do not match, most first."""
         if match not in ("exact", "loose"):
             raise SettingError(f"match is {quote_value(match)}; give 'exact' or 'loose'.")
         if redirects is not None and not isinstance(redirects, Mapping):
             raise SettingError(f"redirects is {quote_value(redirects)}; give a dict from other labels to nodes.")
-        positions = LabelReader(graph).match_names(
-            self.names, self.nodes, strict=strict, loose=match == "loose", redirects=redirects
-        )
+        positions = LabelReader(graph).match_names(self.names, self.nodes, loose=match == "loose", redirects=redirects)
         outside, visits = np.unique(self.nodes[positions[self.nodes] < 0], return_counts=True)
         order = np.argsort(-visits, kind="stable").tolist()
         return positions, {self.names[int(outside[place])]: int(visits[place]) for place in order}

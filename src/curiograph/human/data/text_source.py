@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from curiograph.errors import FileFormatError, SettingError, quote_value
 from curiograph.files import PathLike, check_file, check_text
 from curiograph.graph.graph import Graph
-from curiograph.graph.label_reader import LabelReader
+from curiograph.graph.labels import LabelReader
 from curiograph.results import Problem, Skipped
 
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}

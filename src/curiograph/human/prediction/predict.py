@@ -17,14 +17,21 @@ from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import MEASURES, CandidateScope, ChoiceSet
 from curiograph.human.data.cooccurrence import ItemSimilarity, cooccurrence_graph
 from curiograph.human.data.datasets import Dataset, load_dataset
-from curiograph.human.prediction.curious_walkers import score_visits, simulate_walkers
-from curiograph.human.prediction.methods import ALPHAS, MEMORY, REWARDS, Components, fit_split, score_alpha
+from curiograph.human.prediction.methods import (
+    ALPHAS,
+    MEMORY,
+    REWARDS,
+    Components,
+    fit_split,
+    score_alpha,
+    score_visits,
+    simulate_walkers,
+)
 from curiograph.human.prediction.outcomes import Outcome, Prediction
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.recommendation.count_rankers import ItemKnn, Markov, Popularity
-from curiograph.results import Skipped
 from curiograph.validation import check_integer, check_seed, is_number
 
 _TRAINING_COPIES = 16  # walks that train together on the graph
@@ -209,7 +216,7 @@ def predict(
         "seed": seed,
     }
     names = {reward: agent.name for reward, agent in agents.items()}
-    return Prediction(study.name, facts, outcomes, names, study.skipped)
+    return Prediction(study.name, facts, outcomes, names, study.choice_walks.skipped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,8 +235,6 @@ class Study:
     """Walks of the training and test users, on the graph."""
     seed: int
     """Seed of the groups of users and of the sampled choices."""
-    skipped: Skipped
-    """What was dropped when the walks were read and matched with the graph."""
 
     def split(self, number: int, users: Int64) -> NDArray[np.bool_]:
         """Return which of some users are test users of a split: half of the users who are not graph users."""
@@ -247,17 +252,11 @@ def make_study(dataset: Dataset, recipe: Recipe | None = None, seed: int = 0) ->
     (Graph(4 nodes, 6 edges, undirected), 6, 6)
     """
     recipe = recipe or RECIPES.get(dataset.name, Recipe())
-    choice_walks, graph_walks = dataset.walks.split(recipe.makers, seed)
-    graph = recipe.build_graph(graph_walks) if dataset.graph is None else dataset.graph
-    return Study(
-        name=dataset.name,
-        recipe=recipe,
-        graph=graph,
-        graph_walks=graph_walks.on(graph),
-        choice_walks=choice_walks.on(graph),
-        seed=seed,
-        skipped=dataset.walks.on(graph).skipped,
-    )
+    graph = dataset.graph
+    if graph is None:
+        graph = recipe.build_graph(dataset.walks.split(recipe.makers, seed)[1])
+    choice_walks, graph_walks = dataset.walks.on(graph).split(recipe.makers, seed)
+    return Study(dataset.name, recipe, graph, graph_walks, choice_walks, seed)
 
 
 def draw_choices(study: Study, effort: Effort = FULL) -> dict[CandidateScope, ChoiceSet]:
