@@ -14,10 +14,9 @@ from curiograph.agents.agent_names import as_agent
 from curiograph.agents.evaluate import Episodes, Evaluation, evaluate
 from curiograph.agents.pretrained import load_agent
 from curiograph.arrays import Float64
-from curiograph.graph.generators import FAMILIES, generate_split
+from curiograph.graph.generators import FAMILIES, generate_split, read_split
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph
-from curiograph.graph.splits import read_split
 from curiograph.parallel import IN_PROCESS
 from reproduction.published import PublishedTies
 from reproduction.report import Setup

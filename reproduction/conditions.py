@@ -20,8 +20,7 @@ from curiograph.growth.compute import compute_growth
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.prediction.methods import MEMORY, PAGERANK
-from curiograph.human.prediction.predict import FULL, QUICK, Effort, fit_splits, score_components
-from curiograph.human.prediction.study import Study, make_study
+from curiograph.human.prediction.predict import FULL, QUICK, Effort, Study, fit_splits, make_study, score_components
 from curiograph.human.trajectories import Trajectories
 from curiograph.plotting import COLORS, create_figure, get_color
 from reproduction.people import CORE_RECIPES, DATASETS, GAMES, TITLES, load_datasets, load_games

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from curiograph.graph.graph import Graph
-from curiograph.human.data.cooccurrence import Keep
 from curiograph.human.data.datasets import Dataset, find_dataset, load_dataset
-from curiograph.human.prediction.predict import FULL, QUICK, Effort, find_agents
-from curiograph.human.prediction.study import Recipe, Study, make_study
+from curiograph.human.prediction.predict import FULL, QUICK, Effort, Recipe, Study, find_agents, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine
 from curiograph.progress import Progress, split_progress
 from curiograph.validation import check_choice
+from reproduction.core_graphs import CoreRecipe
 from reproduction.report import Setup
 
+Keep = Literal["highest", "knn"]
+"""Graphs of items: the most similar pairs of a dense core, as in the paper, or the nearest items of each."""
 DATASETS = ("movielens", "books", "wikispeedia")
 """Datasets of the paper."""
 TITLES = {"movielens": "MovieLens", "books": "Amazon Books", "wikispeedia": "Wikispeedia"}
 """Titles of the datasets."""
 CORE_RECIPES = {
-    "wikispeedia": Recipe(burn_in=6, keep="highest"),
-    "movielens": Recipe(burn_in=6, item_users=10, user_items=20, keep="highest", mean_degree=16),
-    "books": Recipe(item_users=25, user_items=10, keep="highest", mean_degree=16),
+    "wikispeedia": CoreRecipe(burn_in=6),
+    "movielens": CoreRecipe(burn_in=6, item_users=10, user_items=20),
+    "books": CoreRecipe(item_users=25, user_items=10),
 }
 """Recipes with graphs of a dense core of items and users, as in the paper."""
 GAMES = {"finished": "paths_finished.tsv", "unfinished": "paths_unfinished.tsv"}

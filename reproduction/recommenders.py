@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from curiograph.human.data.cooccurrence import cooccurrence_graph, core
+from curiograph.human.data.cooccurrence import cooccurrence_graph
 from curiograph.plotting import create_figure
 from curiograph.progress import split_progress
 from curiograph.recommendation.evaluation import evaluate_recommenders
 from curiograph.recommendation.log_split import SplitKind
+from reproduction.core_graphs import core
 from reproduction.people import DATASETS, TITLES, load_datasets, load_games
 from reproduction.report import Report, Setup, add_legend
 

@@ -8,13 +8,12 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from curiograph.human.data.cooccurrence import Keep
 from curiograph.human.prediction.methods import MEMORY
 from curiograph.human.prediction.outcomes import CANDIDATE_LABELS
 from curiograph.human.prediction.predict import predict
 from curiograph.plotting import COLORS, create_figure, get_color
 from curiograph.validation import check_choice
-from reproduction.people import DATASETS, TITLES, list_predictions
+from reproduction.people import DATASETS, TITLES, Keep, list_predictions
 from reproduction.published import TABLE2
 from reproduction.report import Report, Setup, interval, is_known
 
@@ -93,7 +92,7 @@ def _get_methods(prediction: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def get_graph_kind(prediction: Mapping[str, Any]) -> str:
     """Return which links the graph of a prediction has."""
-    return "own links" if prediction["name"] == "wikispeedia" else str(prediction["recipe"]["keep"])
+    return "own links" if prediction["name"] == "wikispeedia" else str(prediction["recipe"].get("keep", "knn"))
 
 
 def format_r(row: Mapping[str, Any]) -> str:

@@ -18,17 +18,16 @@ from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.centrality.swarm import simulate_few_steps
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.choice_ranks import find_chosen
-from curiograph.human.choices.choice_sets import ChoiceSet
-from curiograph.human.choices.windows import Windows
-from curiograph.human.data.cooccurrence import cooccurrence_graph, core
+from curiograph.human.choices.choice_sets import ChoiceSet, find_chosen
+from curiograph.human.data.cooccurrence import cooccurrence_graph
 from curiograph.human.data.datasets import Dataset
-from curiograph.human.prediction.curious_walkers import simulate_walkers
-from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS, solve_from_nodes
-from curiograph.human.prediction.study import Recipe, make_study
+from curiograph.human.prediction.methods import KINDS, MEMORY, PAGERANK, REWARDS, simulate_walkers, solve_from_nodes
+from curiograph.human.prediction.predict import make_study
+from curiograph.human.trajectories import Windows
 from curiograph.recommendation.count_rankers import Markov
 from curiograph.recommendation.ranker import CandidateSet, find_candidates
 from reproduction import mixture_kernels
+from reproduction.core_graphs import CoreRecipe, compact, core
 
 BURN_INS = (3, 6, 10)
 """Numbers of visits before a choice."""
@@ -85,7 +84,7 @@ class Effort:
 class World(NamedTuple):
     """A graph with its seed: what the protocols of a task share."""
 
-    recipe: Recipe
+    recipe: CoreRecipe
     """How walks become a graph."""
     directed: bool
     """Whether links of the dataset's own graph have a direction."""
@@ -108,8 +107,9 @@ def compute_universes(
     if dataset.graph is not None and not directed:
         dataset = replace(dataset, graph=dataset.graph.skeleton)
     if nearest:  # items of the core of the graph users, up to the mean degree of the recipe
-        dense = core(dataset.walks.split(recipe.makers, seed)[1].compact(), recipe.item_users, recipe.user_items)
-        neighbors = int(recipe.mean_degree or 0) // 2
+        walks = compact(dataset.walks.split(recipe.makers, seed)[1])
+        dense = core(walks, recipe.item_users, recipe.user_items)
+        neighbors = int(recipe.mean_degree) // 2
         graph = cooccurrence_graph(dense, similarity=recipe.similarity, neighbors=neighbors, fewest=recipe.item_users)
         dataset = replace(dataset, graph=graph)
     study = make_study(dataset, recipe, seed)

@@ -15,9 +15,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from curiograph.graph.generators import FAMILIES, generate
+from curiograph.graph.generators import FAMILIES, Split, generate
 from curiograph.graph.graph import Graph
-from curiograph.graph.splits import Split
 from curiograph.validation import check_integer, check_seed
 
 _MIN_NODES = 20

@@ -23,11 +23,11 @@ from .errors import UnknownNodeError as UnknownNodeError
 from .graph import toys as toys
 from .graph.generators import generate as generate
 from .graph.generators import generate_split as generate_split
+from .graph.generators import read_split as read_split
 from .graph.graph import Graph as Graph
 from .graph.io.formats import read_graph as read_graph
 from .graph.io.formats import write_graph as write_graph
 from .graph.similarity import Similarity as Similarity
-from .graph.splits import read_split as read_split
 from .growth.gap_loops import gap_loops as gap_loops
 from .growth.measure import measure as measure
 from .growth.persistence import measure_persistence as measure_persistence

@@ -13,7 +13,7 @@ import curiograph as cg
 from curiograph.agents.agent_names import as_agent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.exploration.mdp import Exploration, begin
-from curiograph.graph.features import PROFILE_SIZE
+from curiograph.graph.graph import PROFILE_SIZE
 from oracles import reference
 
 SHAPES = [

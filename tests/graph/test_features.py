@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.graph.batch import GraphBatch
-from curiograph.graph.features import PROFILE_SIZE
+from curiograph.graph.graph import PROFILE_SIZE
 from oracles import reference
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from curiograph.errors import UnknownNodeError
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph, write_graph
-from curiograph.graph.label_reader import LabelReader
-from curiograph.graph.labels import IntegerLabels, ListLabels, RangeLabels, TextLabels, suggest_labels
+from curiograph.graph.labels import IntegerLabels, LabelReader, ListLabels, RangeLabels, TextLabels, suggest_labels
 from curiograph.graph.toys import cycle
 
 

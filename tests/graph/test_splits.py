@@ -7,8 +7,8 @@ import json
 import pytest
 
 from curiograph.errors import FileFormatError
+from curiograph.graph.generators import Split, read_split
 from curiograph.graph.graph import Graph
-from curiograph.graph.splits import Split, read_split
 
 
 def path_graph(size: int) -> dict:

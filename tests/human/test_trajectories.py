@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -26,8 +25,6 @@ def test_walks_are_kept_without_immediate_repeats(walks):
     found = Trajectories.from_walks(walks, users=[number % 2 for number in range(len(walks))])
     assert list(found) == [merge_repeats(walk) for walk in walks]
     assert found.num_users == min(len(walks), 2)
-    assert list(found.compact()) == list(found)
-    assert sorted(np.unique(found.compact().nodes)) == list(range(len(found.compact().names)))
 
 
 @given(WALKS, st.integers(1, 3))
@@ -45,10 +42,10 @@ def test_windows_are_runs_of_distinct_nodes(walks, burn_in):
 
 def test_split_by_user():
     walks = Trajectories.from_walks([["a", "b"]] * 12, users=[number // 2 for number in range(12)])
-    train, test = walks.split(0.5, seed=3, number=1)
+    train, test = walks.split(0.5, seed=3)
     assert set(train.users) | set(test.users) == set(range(6))
     assert not set(train.users) & set(test.users)
-    assert walks.split(0.5, seed=3, number=1)[1].users.tolist() == test.users.tolist()
+    assert walks.split(0.5, seed=3)[1].users.tolist() == test.users.tolist()
     with pytest.raises(SettingError, match="test is 1; give the share"):
         walks.split(1)
     with pytest.raises(WalkError, match="walks of 1 users"):
@@ -136,7 +133,7 @@ def test_sessions_and_columns_follow_the_users():
         sessions=["mon", "mon", "tue"],
         user_columns={"group": {"ann": 1, "bob": 2}},
     )
-    for same in (walks, walks.on(graph), walks.compact(), walks[[0, 1, 2]]):
+    for same in (walks, walks.on(graph), walks[[0, 1, 2]]):
         assert [(same.user(i), same.session(i)) for i in range(3)] == [("ann", "mon"), ("bob", "mon"), ("ann", "tue")]
         assert same.user_columns == {"group": [1, 2]}
     assert walks[[2]].session(0) == "tue"

@@ -25,7 +25,7 @@ def make_agent(seed=0, **shape):
 
 def walk_at_random(graph, reward, steps, length, seed, walks=4):
     rng = np.random.default_rng(seed)
-    exploration = begin([graph], [rng.choice(graph.leavable, walks)], reward, steps, seed=seed)
+    exploration = begin([graph], [rng.choice(np.flatnonzero(graph.degrees), walks)], reward, steps, seed=seed)
     while exploration.lengths.min() < length and not exploration.finished:
         exploration = exploration.step(exploration.best(rng.random(len(exploration.candidates.nodes))))
     return exploration

@@ -14,9 +14,8 @@ from curiograph.errors import WalkError
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
 from curiograph.human.data.datasets import Dataset, load_dataset
-from curiograph.human.prediction.curious_walkers import simulate_walkers
-from curiograph.human.prediction.predict import Effort
-from curiograph.human.prediction.study import Recipe, make_study
+from curiograph.human.prediction.methods import simulate_walkers
+from curiograph.human.prediction.predict import Effort, Recipe, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine
 from curiograph.results import to_plain

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from curiograph import kernels
 from curiograph.exploration.mdp import Candidates
-from curiograph.human.choices.choice_ranks import ChoiceRanks
+from curiograph.human.choices.choice_sets import ChoiceRanks
 from reproduction import mixture_kernels as mixtures
 
 

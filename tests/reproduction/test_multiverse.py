@@ -15,8 +15,7 @@ from curiograph.graph.graph import Graph
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.prediction.methods import ALPHAS, PAGERANK, Mixture
 from curiograph.human.prediction.predict import Effort as PredictEffort
-from curiograph.human.prediction.predict import draw_choices, find_agents, score_components
-from curiograph.human.prediction.study import make_study
+from curiograph.human.prediction.predict import draw_choices, find_agents, make_study, score_components
 from curiograph.parallel import IN_PROCESS, Engine
 from reproduction import mixture_kernels, multiverse, universes
 from reproduction.multiverse import Universes, compute_dataset, list_worlds

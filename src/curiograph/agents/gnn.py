@@ -15,7 +15,7 @@ from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import freeze_array
-from curiograph.graph.features import PROFILE_SIZE
+from curiograph.graph.graph import PROFILE_SIZE
 from curiograph.parallel.chunks import split_by_size
 
 NUM_LAYERS = 3

@@ -13,7 +13,7 @@ from curiograph.cli.output import check_out, emit, show_progress
 from curiograph.errors import SettingError
 
 if TYPE_CHECKING:
-    from curiograph.graph.splits import Split
+    from curiograph.graph.generators import Split
 
 Family = Annotated[str | None, typer.Option(help="Generated graphs: rg, ws, ba or er.")]
 GraphFile = Annotated[str | None, typer.Option(help="A single graph, as for explore.")]
@@ -57,7 +57,7 @@ def load_sets(
     family: str | None, graph: str | None, environments: Path | None, sizes: dict[str, int], nodes: int, seed: int
 ) -> Split:
     """Return the graphs that options name: a generated family, one graph for everything, or a published file."""
-    from curiograph.graph.splits import Split
+    from curiograph.graph.generators import Split
 
     if sum(source is not None for source in (family, graph, environments)) != 1:
         raise SettingError("give one of --family NAME, --graph FILE or --environments FILE.")

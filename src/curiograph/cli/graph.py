@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import numpy as np
 import typer
 
 import curiograph as cg
@@ -19,12 +20,7 @@ def graph(
     similarity: Annotated[
         Literal["cosine", "pmi"], typer.Option(help="Of items: cosine, or pmi, which favors those with few users.")
     ] = "cosine",
-    keep: Annotated[
-        Literal["knn", "highest"],
-        typer.Option(help="The nearest items of each, or the most similar pairs of all."),
-    ] = "knn",
-    neighbors: Annotated[int | None, typer.Option(help="Nearest items of each, for knn. Default: 10.")] = None,
-    mean_degree: Annotated[float | None, typer.Option(help="Mean degree, for highest. Default: 16.")] = None,
+    neighbors: Annotated[int, typer.Option(help="Nearest items of each.")] = 10,
     fewest: Annotated[int, typer.Option(help="Minimum number of users of an item that has all its links.")] = 5,
 ) -> None:
     """Build a graph of items from a log of events, in the file --out: items that the same users visited are linked.
@@ -37,20 +33,14 @@ def graph(
         progress(f"reading {log}")
         walks = columns.read(log)
         made = cg.human.cooccurrence_graph(
-            walks,
-            similarity=similarity,
-            keep=keep,
-            neighbors=neighbors,
-            mean_degree=mean_degree,
-            fewest=fewest,
-            progress=progress,
+            walks, similarity=similarity, neighbors=neighbors, fewest=fewest, progress=progress
         )
         cg.write_graph(made, output.out)
     facts = {
         "file": str(output.out),
         "nodes": made.num_nodes,
         "edges": made.num_edges,
-        "items": len(walks.compact().names),
+        "items": len(np.unique(walks.nodes)),
         "mean_degree": round(float(made.degrees.mean()), 2),
     }
     shown = options.Output(None, output.json, output.quiet, output.seed)

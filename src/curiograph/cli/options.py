@@ -171,7 +171,7 @@ def open_graph(text: str, directed: bool = False) -> Graph:
 def read_similarity(path: Path | None, graph: Graph) -> Similarity | None:
     """Read texts about nodes from a file, and compare the nodes by them."""
     from curiograph.graph.similarity import Similarity
-    from curiograph.human.data.texts import read_texts
+    from curiograph.human.data.text_source import read_texts
 
     return None if path is None else Similarity.from_texts(graph, read_texts(path, graph))
 
@@ -190,6 +190,6 @@ def split_labels(text: str) -> list[str]:
 
 def read_labels(graph: Graph, text: str) -> list[Hashable]:
     """Return the nodes that a list of labels names."""
-    from curiograph.graph.label_reader import LabelReader
+    from curiograph.graph.labels import LabelReader
 
     return LabelReader(graph).walk(split_labels(text))

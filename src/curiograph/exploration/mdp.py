@@ -299,7 +299,7 @@ def as_graphs(graphs: Any) -> list[Graph]:
 
 def list_starts(graph: Graph, fallback: Fallback) -> Int64:
     """Return the positions of all nodes that have a candidate as the start of a walk."""
-    return graph.leavable if fallback == "frontier" else np.arange(graph.num_nodes)
+    return np.flatnonzero(graph.degrees) if fallback == "frontier" else np.arange(graph.num_nodes)
 
 
 def locate_start(graph: Graph, label: Hashable, fallback: Fallback) -> int:

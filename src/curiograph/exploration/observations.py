@@ -13,8 +13,7 @@ from curiograph.arrays import Int64
 from curiograph.errors import SettingError
 from curiograph.exploration.episodes import EpisodeSource
 from curiograph.exploration.mdp import Exploration
-from curiograph.graph.features import PROFILE_SIZE
-from curiograph.graph.graph import Graph
+from curiograph.graph.graph import PROFILE_SIZE, Graph
 from curiograph.validation import check_choice, check_integer
 
 Observation = dict[str, Any]

@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from curiograph.arrays import Float32, Int32, Int64
-from curiograph.graph.features import compute_degree_profile
-from curiograph.graph.graph import Graph
+from curiograph.graph.graph import Graph, compute_degree_profile
 
 _MAX_TABLE_NODES = 2**22  # up to this size, features of all nodes are computed once: a million in 2 s, in 20 MB
 

@@ -1,4 +1,4 @@
-"""Random graphs: the paper's four families.
+"""Random graphs of the paper's four families; sets of training, validation and test graphs, drawn or published.
 
 =====  ==================  ===============================  ========================================
 name   model               at 50 nodes (paper)              at another size n
@@ -16,21 +16,39 @@ connected; above 100 nodes, only the points outside its largest component are re
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from curiograph.errors import UnknownNameError
+from curiograph.errors import FileFormatError, UnknownNameError, quote_value, shorten_text
+from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
+from curiograph.graph.io.formats import from_node_link, read_json
 from curiograph.graph.labels import RangeLabels
-from curiograph.graph.splits import Split
 from curiograph.validation import check_integer, check_seed
 
 _SIZE = 50  # nodes of the paper's graphs
 _RADIUS = 0.25  # of "rg" at 50 nodes
 _MAX_FULL_REDRAW = 100  # nodes; in larger "rg" graphs only points outside the largest component are redrawn
 _MIN_NODES, _MAX_NODES = 5, 5_000
+_PARTS = ("train", "val", "test")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Training, validation and test graphs."""
+
+    train: list[Graph]
+    """Graphs to train on."""
+    val: list[Graph]
+    """Graphs to select the best checkpoint."""
+    test: list[Graph]
+    """Graphs to report results on."""
+    origin: str | None = field(default=None, compare=False)
+    """Python expression that creates these graphs, if known."""
 
 
 def generate(family: str, nodes: int = 50, *, seed: int = 0) -> Graph:
@@ -90,6 +108,48 @@ def generate_split(
         parts[name] = [_draw(family, nodes, sequence) for sequence in sequences]
     sizes = f"nodes={nodes}, train={train}, val={val}, test={test}, seed={seed}"
     return Split(**parts, origin=f"cg.generate_split({family!r}, {sizes})")
+
+
+def read_split(path: PathLike) -> Split:
+    """Read a published environment file.
+
+    Parameters
+    ----------
+    path : str or path
+        A JSON file `{"train": {id: graph}, "val": ..., "test": ...}` with graphs in node-link format. Attributes of
+        nodes are ignored.
+
+    Returns
+    -------
+    Split
+        The graphs, ordered by id if all ids are integers, otherwise as in the file.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> graph = '{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "tiny.json"
+    ...     _ = path.write_text(f'{{"train": {{"0": {graph}}}, "val": {{}}, "test": {{}}}}')
+    ...     read_split(path).train
+    [Graph(2 nodes, 1 edges, undirected)]
+    """
+    document = read_json(path)
+    if not isinstance(document, dict) or not all(part in document for part in _PARTS):
+        raise FileFormatError(
+            f"{path}: is not an environment file: expected an object with train, val and test, found "
+            f"{quote_value(document)}; for a single graph use read_graph."
+        )
+    parts: dict[str, list[Graph]] = {}
+    for part in _PARTS:
+        graphs, where = document[part], f"{path}: {part}"
+        if not isinstance(graphs, dict):
+            raise FileFormatError(f"{where} is a {type(graphs).__name__}; expected an object of graphs by id.")
+        ids = list(graphs)
+        if all(re.fullmatch("[0-9]{1,18}", name) for name in ids):
+            ids.sort(key=int)
+        parts[part] = [from_node_link(graphs[name], f"{where} graph {shorten_text(name)}") for name in ids]
+    return Split(**parts, origin=f"cg.read_split({str(path)!r})")
 
 
 def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:

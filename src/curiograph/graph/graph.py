@@ -15,7 +15,6 @@ from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.errors import GraphError, UnknownNodeError, quote_value
 from curiograph.graph import csr, edge_arrays
 from curiograph.graph.csr import concatenate_ranges, freeze_array
-from curiograph.graph.features import compute_degree_profile
 from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label, make_unknown_node_error
 from curiograph.graph.transition import Transition
 from curiograph.validation import is_integer
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 _MAX_NODES = 2**31 - 1
+PROFILE_SIZE = 5
+"""Number of values of a local degree profile."""
 _CHUNK = 2**17  # nodes whose features are computed together: bounds the memory
 
 
@@ -340,11 +341,6 @@ class Graph:
         return freeze_array(np.diff(self.indptr))
 
     @cached_property
-    def leavable(self) -> Int64:
-        """Positions of the nodes that have (out-)neighbors."""
-        return freeze_array(np.flatnonzero(self.indptr[1:] > self.indptr[:-1]))
-
-    @cached_property
     def degree_profile(self) -> Float32:
         """Local degree profile of every node of the skeleton, see `compute_degree_profile`."""
         rows = self.skeleton
@@ -460,6 +456,38 @@ class Graph:
         kind = "directed" if self.directed else "undirected"
         weighted = "" if self.weights is None else ", weighted"
         return f"Graph({self.num_nodes} nodes, {self.num_edges} edges, {kind}{weighted})"
+
+
+def compute_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any]) -> Float32:
+    """Compute the local degree profiles of nodes.
+
+    A profile is the degree, and the minimum, maximum, mean and population standard deviation of the neighbors' degrees.
+    A node without neighbors has zeros.
+
+    Row i is the profile of `nodes[i]`, on the graph of the CSR arrays `indptr` and `indices`.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> g = cycle(4)
+    >>> compute_degree_profile(g.indptr, g.indices, np.array([1])).tolist()
+    [[2.0, 2.0, 2.0, 2.0, 0.0]]
+    """
+    degrees = indptr[nodes + 1] - indptr[nodes]
+    profile = np.zeros((len(degrees), PROFILE_SIZE), np.float32)
+    profile[:, 0] = degrees
+    linked = np.flatnonzero(degrees > 0)  # reduceat needs groups that are not empty
+    if len(linked) == 0:
+        return profile
+    neighbors = indices[concatenate_ranges(indptr[nodes], degrees)]
+    neighbor_degrees = (indptr[neighbors + 1] - indptr[neighbors]).astype(np.float64)
+    counts = degrees[linked]
+    starts = np.cumsum(counts) - counts
+    mean = np.add.reduceat(neighbor_degrees, starts) / counts
+    squares = (neighbor_degrees - np.repeat(mean, counts)) ** 2
+    profile[linked, 1] = np.minimum.reduceat(neighbor_degrees, starts)
+    profile[linked, 2] = np.maximum.reduceat(neighbor_degrees, starts)
+    profile[linked, 3] = mean
+    profile[linked, 4] = np.sqrt(np.add.reduceat(squares, starts) / counts)
+    return profile
 
 
 def as_graph(value: object) -> Graph:

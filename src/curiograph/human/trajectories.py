@@ -13,9 +13,7 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
-from curiograph.graph.label_reader import LabelReader
-from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels, suggest_labels
-from curiograph.human.choices.windows import Windows
+from curiograph.graph.labels import IntegerLabels, LabelReader, Labels, ListLabels, as_labels, suggest_labels
 from curiograph.results import OUTSIDE, Skipped, Table
 from curiograph.validation import check_integer, check_seed, is_number
 
@@ -119,41 +117,16 @@ class Trajectories(Table):
         )
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        user: str | None = None,
-        item: str | None = None,
-        time: str | None = None,
-        session: str | None = None,
-        keep: Sequence[str] = (),
-        session_gap: Any = None,
-        decimal: str | None = None,
-        dayfirst: bool | None = None,
-    ) -> Trajectories:
+    def from_frame(cls, frame: Any, **columns: Any) -> Trajectories:
         """Create trajectories from a data frame with one row per event.
-
-        Rows are dropped and counted as by `read_log`; `skipped` names rows by their number, counted from 0.
 
         Parameters
         ----------
         frame : DataFrame
             A data frame of pandas, or of a library with a method `to_pandas`, such as polars.
-        user, item, time, session : str, optional
-            Names of columns; by default found by their names as in `read_log`. Times are numbers, such as epoch
-            seconds, dates, or texts of either; without times, rows are in order.
-        keep : sequence of str
-            Further columns to keep in `user_columns`, such as a group; they have one value per user.
-        session_gap : str, number or timedelta, optional
-            Start a new session, and so a new walk, after a longer gap between two events of a user, such as "30min".
-        decimal, dayfirst : optional
-            Decimal mark, and whether dates begin with the day, of texts, as in `read_log`.
-
-        Returns
-        -------
-        Trajectories
-            One walk per session of a user, in order of time and then of rows.
+        **columns
+            `user`, `item`, `time`, `session`, `keep`, `session_gap`, `decimal` and `dayfirst`, as for `read_log`, which
+            also finds columns, drops rows and counts them in the same way.
 
         Examples
         --------
@@ -165,18 +138,13 @@ class Trajectories(Table):
         """
         import pandas as pd
 
-        from curiograph.human.data.event_columns import find_columns
-        from curiograph.human.data.events import arrange_events
+        from curiograph.human.data.events import arrange_events, find_columns
 
         frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
         if not isinstance(frame, pd.DataFrame):
             fix = "give a data frame of pandas or polars, and lists of walks to Trajectories.from_walks"
             raise WalkError(f"the frame is {quote_value(frame)}; {fix}.")
-        chosen = {"user": user, "item": item, "time": time, "session": session}
-        titles = list(frame.columns)
-        return arrange_events(
-            frame, find_columns(titles, chosen, keep, session_gap, decimal=decimal, dayfirst=dayfirst)
-        )
+        return arrange_events(frame, find_columns(list(frame.columns), **columns))
 
     @classmethod
     def from_arrays(
@@ -344,7 +312,7 @@ class Trajectories(Table):
         dropped = Skipped(count=short, reasons={f"walks of fewer than {nodes} nodes": short} if short else {})
         return walks.select_visits(step < nodes)[walks.lengths >= nodes].add_skipped(dropped)
 
-    def split(self, test: float = 0.3, seed: int = 0, number: int = 0) -> tuple[Trajectories, Trajectories]:
+    def split(self, test: float = 0.3, seed: int = 0) -> tuple[Trajectories, Trajectories]:
         """Split the walks by user into training walks and test walks.
 
         Parameters
@@ -352,9 +320,7 @@ class Trajectories(Table):
         test : float
             Share of the users whose walks are test walks.
         seed : int
-            Random seed; the same seed and number give the same split.
-        number : int
-            Number of the split; it does not depend on which other splits are drawn.
+            Random seed; the same seed gives the same split.
 
         Examples
         --------
@@ -367,7 +333,7 @@ class Trajectories(Table):
         users = np.unique(self.users)
         if len(users) < 2:
             raise WalkError(f"there are walks of {len(users)} users; a split by users needs 2 or more.")
-        order = np.random.default_rng([check_seed(seed), number]).permutation(users)
+        order = np.random.default_rng([check_seed(seed), 0]).permutation(users)
         num_test = min(max(1, round(test * len(users))), len(users) - 1)
         tested = np.isin(self.users, order[:num_test])
         return self[~tested], self[tested]
@@ -406,10 +372,12 @@ class Trajectories(Table):
         >>> walks.on(links).nodes.tolist(), walks.on(links, match="loose").nodes.tolist()
         ([2, 1], [2, 1, 0])
         """
-        positions, unmatched = self._match_labels(graph, match, redirects, strict)
+        positions, unmatched = self._match_labels(graph, match, redirects)
         placed = self.renumber(positions, graph.names)
         if not unmatched:
             return placed
+        if strict:
+            graph.position(self.names[int(self.nodes[positions[self.nodes] < 0][0])])  # raises with the nearest labels
         outside = sum(unmatched.values())
         shown = ", ".join(f"{quote_value(label)} ({visits})" for label, visits in list(unmatched.items())[:3])
         return placed.add_skipped(Skipped(outside, (f"{OUTSIDE}: most visited {shown}",), {OUTSIDE: outside}))
@@ -428,23 +396,21 @@ class Trajectories(Table):
         """
         import pandas as pd
 
-        _, unmatched = self._match_labels(graph, match, redirects, strict=False)
+        _, unmatched = self._match_labels(graph, match, redirects)
         frame = pd.DataFrame({"label": list(unmatched), "visits": list(unmatched.values()), "nearest": ""})
         for row, label in enumerate(list(unmatched)[:_MAX_SUGGESTED]):
             frame.loc[row, "nearest"] = ", ".join(map(str, suggest_labels(label, graph.names)))
         return frame
 
     def _match_labels(
-        self, graph: Graph, match: Match, redirects: Mapping[Hashable, Hashable] | None, strict: bool
+        self, graph: Graph, match: Match, redirects: Mapping[Hashable, Hashable] | None
     ) -> tuple[Int32, dict[Hashable, int]]:
         """Return the position in a graph of every name, and the visits of labels that do not match, most first."""
         if match not in ("exact", "loose"):
             raise SettingError(f"match is {quote_value(match)}; give 'exact' or 'loose'.")
         if redirects is not None and not isinstance(redirects, Mapping):
             raise SettingError(f"redirects is {quote_value(redirects)}; give a dict from other labels to nodes.")
-        positions = LabelReader(graph).match_names(
-            self.names, self.nodes, strict=strict, loose=match == "loose", redirects=redirects
-        )
+        positions = LabelReader(graph).match_names(self.names, self.nodes, loose=match == "loose", redirects=redirects)
         outside, visits = np.unique(self.nodes[positions[self.nodes] < 0], return_counts=True)
         order = np.argsort(-visits, kind="stable").tolist()
         return positions, {self.names[int(outside[place])]: int(visits[place]) for place in order}
@@ -465,17 +431,6 @@ class Trajectories(Table):
         changed = {"nodes": self.nodes[kept], "offsets": num_kept[self.offsets], "times": times}
         return Trajectories.from_arrays(**(vars(self) | changed))
 
-    def compact(self) -> Trajectories:
-        """Return the same walks over the visited nodes alone, in order of first visit.
-
-        >>> Trajectories.from_walks([["a", "b"], ["c", "b"]])[[1]].compact().nodes.tolist()
-        [0, 1]
-        """
-        visited = self.nodes[np.sort(np.unique(self.nodes, return_index=True)[1])]
-        positions = np.full(len(self.names), -1)
-        positions[visited] = np.arange(len(visited))
-        return self.renumber(positions, as_labels([self.names[int(node)] for node in visited]))
-
     def windows(self, burn_in: int = 3) -> Windows:
         """Return all runs of `burn_in` + 1 distinct consecutive nodes as histories and next nodes."""
         size = check_integer("burn_in", burn_in, 1, "give the number of visits of a history, 1 or more") + 1
@@ -484,6 +439,60 @@ class Trajectories(Table):
         rows = self.nodes[visits]
         windows = Windows(rows[:, :-1], rows[:, -1], users=np.repeat(self.users, counts), visits=visits[:, -1])
         return windows.rows(np.all(np.diff(np.sort(rows, axis=1), axis=1) > 0, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Observed choices as arrays, one row per choice.
+
+    Parameters
+    ----------
+    histories : array of shape (choices, nodes)
+        Positions of the distinct nodes visited before the choice, in order of visit. Rows of shorter histories are
+        padded with -1 at the beginning.
+    nexts : array of shape (choices,)
+        Position of the node visited next.
+    users : array of shape (choices,)
+        Number of the user who made the choice.
+    visits : array of shape (choices,), optional
+        Index of the chosen node in the nodes of all walks.
+
+    Examples
+    --------
+    >>> windows = Trajectories.from_walks([["a", "b", "c", "d"]]).windows(2)
+    >>> windows.histories.tolist(), windows.nexts.tolist()
+    ([[0, 1], [1, 2]], [2, 3])
+    """
+
+    histories: Int32
+    nexts: Int32
+    users: Int64
+    visits: Int64 | None = None
+
+    def __len__(self) -> int:
+        return len(self.nexts)
+
+    def rows(self, which: Any) -> Windows:
+        """Select choices by index, slice or mask."""
+        visits = None if self.visits is None else self.visits[which]
+        return Windows(self.histories[which], self.nexts[which], self.users[which], visits)
+
+    def list_histories(self) -> list[Int32]:
+        """Return the history of each choice without padding."""
+        return [row[row >= 0] for row in self.histories]
+
+    def sample(self, most: int, seed: int = 0) -> Windows:
+        """Draw at most `most` choices at random, in their original order."""
+        check_integer("most", most, 1, "give the maximum number of windows, 1 or more")
+        if len(self) <= most:
+            return self
+        return self.rows(np.sort(np.random.default_rng(check_seed(seed)).choice(len(self), most, replace=False)))
+
+    def along_links(self, graph: Graph) -> Windows:
+        """Select the choices of an out-neighbor of the last visited node."""
+        size = graph.num_nodes
+        links = np.repeat(np.arange(size, dtype=np.int64), graph.degrees) * size + graph.indices
+        return self.rows(np.isin(self.histories[:, -1].astype(np.int64) * size + self.nexts, links))
 
 
 def as_trajectories(walks: Any) -> Trajectories:

@@ -13,7 +13,7 @@ from curiograph.arrays import Float64, Int32
 from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights, make_columns, resample_means
 from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.graph import Graph, as_graph
-from curiograph.graph.label_reader import LabelReader
+from curiograph.graph.labels import LabelReader
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.count_rankers import FITTED_RANKERS, fit_ranker
 from curiograph.recommendation.curious_ranker import CuriousRanker

@@ -15,7 +15,7 @@ from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.graph.label_reader import LabelReader
+from curiograph.graph.labels import LabelReader
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.curious_ranker import CuriousRanker

@@ -15,7 +15,7 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.history import History, list_labels
 from curiograph.errors import SettingError, quote_value
 from curiograph.graph.graph import Graph
-from curiograph.graph.label_reader import LabelReader
+from curiograph.graph.labels import LabelReader
 from curiograph.validation import is_number
 
 Unknown = Literal["error", "skip"]

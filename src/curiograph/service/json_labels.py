@@ -7,7 +7,7 @@ import math
 from collections.abc import Hashable, Sequence
 
 from curiograph.graph.graph import Graph
-from curiograph.graph.label_reader import LabelReader
+from curiograph.graph.labels import LabelReader
 
 JsonLabel = str | int | float
 

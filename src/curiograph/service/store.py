@@ -19,9 +19,9 @@ from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
 from curiograph.graph.io.formats import EXTENSIONS, read_graph
-from curiograph.graph.label_reader import LabelReader
+from curiograph.graph.labels import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
-from curiograph.human.prediction.study import make_study
+from curiograph.human.prediction.predict import make_study
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError, TooLargeError
 from curiograph.service.json_labels import LabelIndex

@@ -18,8 +18,8 @@ from curiograph.agents.pretrained import AGENT_FILE, TrainedAgent, load_agent, s
 from curiograph.errors import AgentError, SettingError, import_optional, quote_value
 from curiograph.exploration.mdp import as_graphs
 from curiograph.files import hash_chunks, open_atomic
+from curiograph.graph.generators import Split
 from curiograph.graph.graph import Graph
-from curiograph.graph.splits import Split
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.reward import Reward

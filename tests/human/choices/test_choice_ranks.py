@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from curiograph.errors import RankerError, WalkError
 from curiograph.exploration.mdp import Candidates
-from curiograph.human.choices.choice_ranks import choice_ranks
+from curiograph.human.choices.choice_sets import choice_ranks
 
 MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
 

@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import FileFormatError, SettingError, UnknownNameError
-from curiograph.human.data.datasets import SOURCES, find_dataset, get_dataset, load_dataset
-from curiograph.human.data.ratings import make_unique_labels
+from curiograph.human.data.datasets import SOURCES, find_dataset, get_dataset, load_dataset, make_unique_labels
 
 RATINGS = "userId,movieId,rating,timestamp\n7,2,3.0,20\n8,1,3.0,5\n7,1,4.0,10\n"
 BOOKS = "ann,0002,,1\nbob,0001,5.0,0\nann,0001,4.0,0\n"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import FileFormatError, SettingError, WalkError
-from curiograph.human.data.event_columns import parse_duration
+from curiograph.human.data.events import parse_duration
 from curiograph.human.data.log_reader import read_log
 from curiograph.human.trajectories import Trajectories
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.human.data.datasets import load_dataset
-from curiograph.human.data.wikispeedia import resolve_back_clicks
+from curiograph.human.data.datasets import load_dataset, resolve_back_clicks
 
 FILES = {
     "articles.tsv": "# FORMAT: article\n\n%C3%89ire\nHeavy_metal\nOslo\nRome\n",

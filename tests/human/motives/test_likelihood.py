@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph import kernels
-from curiograph.human.choices.choice_ranks import ChoiceRanks
+from curiograph.human.choices.choice_sets import ChoiceRanks
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 
 

@@ -9,10 +9,9 @@ import pytest
 
 import curiograph as cg
 from curiograph.human.choices.choice_sets import find_choices
-from curiograph.human.choices.windows import Windows
 from curiograph.human.motives.catalog import MarkovMotive, PageRankMotive
 from curiograph.human.motives.hypotheses import cross_validate, score_folds
-from curiograph.human.trajectories import Trajectories
+from curiograph.human.trajectories import Trajectories, Windows
 from support.people import follow_agent
 
 GRAPH = cg.generate("ba", nodes=50, seed=1)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curiograph.human.prediction.predict import Effort, draw_choices, score_components
-from curiograph.human.prediction.study import make_study
+from curiograph.human.prediction.predict import Effort, draw_choices, make_study, score_components
 from support import people
 
 SMALL = Effort(splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30)

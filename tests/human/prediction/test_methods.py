@@ -10,8 +10,15 @@ import pytest
 from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import library
-from curiograph.human.prediction.curious_walkers import score_visits, simulate_walkers
-from curiograph.human.prediction.methods import ALPHAS, PAGERANK, Mixture, fit_mixture, fit_split
+from curiograph.human.prediction.methods import (
+    ALPHAS,
+    PAGERANK,
+    Mixture,
+    fit_mixture,
+    fit_split,
+    score_visits,
+    simulate_walkers,
+)
 from curiograph.recommendation.rankers import PageRankRanker
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph.human.prediction.study import Recipe, make_study
+from curiograph.human.prediction.predict import Recipe, make_study
 from curiograph.human.trajectories import Trajectories
+from reproduction.core_graphs import CoreRecipe
 from support import people
 
 
@@ -37,12 +38,14 @@ def test_graph_depends_on_graph_users_alone():
 
 
 @pytest.mark.parametrize(
-    ("settings", "fewest"), [({"neighbors": 4}, 1), ({"keep": "highest", "mean_degree": 4}, 3)], ids=["knn", "highest"]
+    ("recipe", "fewest"),
+    [(Recipe(item_users=3, neighbors=4), 1), (CoreRecipe(item_users=3, mean_degree=4), 3)],
+    ids=["knn", "highest"],
 )
 @given(seed=st.integers(0, 50))
-def test_edges_join_items_that_graph_users_share(settings, fewest, seed):
+def test_edges_join_items_that_graph_users_share(recipe, fewest, seed):
     data = people.ratings(people.tastes(users=30, items=20, visits=10, seed=seed))
-    study = make_study(data, Recipe(item_users=3, **settings), seed)
+    study = make_study(data, recipe, seed)
     sets = [set(study.graph_walks.walk(i).tolist()) for i in range(len(study.graph_walks))]
     rows = np.repeat(np.arange(study.graph.num_nodes), study.graph.degrees)
     for a, b in zip(rows.tolist(), study.graph.indices.tolist(), strict=True):

@@ -69,46 +69,41 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
     order.
     """
     check_file(path)
-    try:
+    with wrap_parse_errors(path, "edge list"):
         with open(path, "rb") as stream:
             check_text(path, stream.read(8))
         layout = find_layout(path)
         if layout.is_matrix:
             return read_matrix(path, layout, directed)
         ends, weights, names = read_plain(path, layout) or read_lines(path, layout)
-    except OSError as error:
-        raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
-    if len(ends) == 0:
-        raise FileFormatError(f"{path}: holds no edges, only blank lines, comments or a header.")
-    labels: Labels
-    if all(map(_INTEGER.fullmatch, names)):
-        values = np.array(names, np.int64)
-        labels = IntegerLabels(values)
-        if values.min() == 0 and values.max() == len(values) - 1:  # distinct, so these are 0 to n - 1
-            labels, ends = RangeLabels(len(values)), values[ends]
-    else:
-        labels = TextLabels.from_labels(names)
-        # names are numbered in order of appearance: those of the first line are 0 and 1
-        may_be_header = not layout.has_header and len(ends) >= 3 and ends[0, 1] == 1
-        if may_be_header and len(names) < ends.size and ends[1:].min() > 1:  # a name is repeated, but neither of these
+        if len(ends) == 0:
+            raise FileFormatError(f"{path}: holds no edges, only blank lines, comments or a header.")
+        labels: Labels
+        if all(map(_INTEGER.fullmatch, names)):
+            values = np.array(names, np.int64)
+            labels = IntegerLabels(values)
+            if values.min() == 0 and values.max() == len(values) - 1:  # distinct, so these are 0 to n - 1
+                labels, ends = RangeLabels(len(values)), values[ends]
+        else:
+            labels = TextLabels.from_labels(names)
+            # names are numbered in order of appearance: those of the first line are 0 and 1
+            is_alone = len(ends) >= 3 and ends[0, 1] == 1 and ends[1:].min() > 1
+            if is_alone and len(names) < ends.size and not layout.has_header:  # while other names are repeated
+                warnings.warn(
+                    f"{path}: {quote_value(names[0])} and {quote_value(names[1])} of the first line occur nowhere "
+                    "else; if it is a header, delete the line or name it source, target.",
+                    stacklevel=3,
+                )
+        graph = Graph.from_arrays(ends[:, 0], ends[:, 1], weights, directed=bool(directed), names=labels)
+        both_ways = graph.cleaning.both_ways
+        if directed is None and both_ways and (both_ways < graph.num_edges or weights is not None):
+            effect = "are counted once" if weights is None else "have the sum of both weights"
             warnings.warn(
-                f"{path}: {quote_value(names[0])} and {quote_value(names[1])} of the first line occur nowhere else; if "
-                "it is a header, delete the line or name it source, target.",
+                f"{path}: {100 * both_ways / graph.num_edges:.2g} % of the links lead both ways and {effect}; give "
+                "directed=True (--directed) if links have a direction.",
                 stacklevel=3,
             )
-    try:
-        graph = Graph.from_arrays(ends[:, 0], ends[:, 1], weights, directed=bool(directed), names=labels)
-    except GraphError as error:
-        raise FileFormatError(f"{path}: {error}") from None
-    both_ways = graph.cleaning.both_ways
-    if directed is None and both_ways and (both_ways < graph.num_edges or weights is not None):
-        effect = "are counted once" if weights is None else "have the sum of both weights"
-        warnings.warn(
-            f"{path}: {100 * both_ways / graph.num_edges:.2g} % of the links lead both ways and {effect}; give "
-            "directed=True (--directed) if links have a direction.",
-            stacklevel=3,
-        )
-    return graph
+        return graph
 
 
 def find_layout(path: Path) -> Layout:
@@ -144,10 +139,9 @@ def read_matrix(path: Path, layout: Layout, directed: bool | None) -> Graph:
     """Read a square matrix of weights with labels in the first row and the first column; blanks are no edges."""
     import pandas as pd
 
-    with wrap_parse_errors(path, "csv"):
-        table = pd.read_csv(
-            path, sep=layout.delimiter, header=None, skiprows=layout.begin - 1, dtype=str, keep_default_na=False
-        )  # fmt: skip
+    table = pd.read_csv(
+        path, sep=layout.delimiter, header=None, skiprows=layout.begin - 1, dtype=str, keep_default_na=False
+    )
     cells = table.apply(lambda column: column.str.strip(_BLANKS))
     columns, rows = cells.iloc[0, 1:].tolist(), cells.iloc[1:, 0].tolist()
     if columns != rows:
@@ -162,10 +156,7 @@ def read_matrix(path: Path, layout: Layout, directed: bool | None) -> Graph:
         place = f"row {quote_value(rows[row])}, column {quote_value(columns[column])}"
         raise FileFormatError(f"{path}: {place}: {quote_value(texts.iat[row, column])} is not a number.")
     nodes = [int(name) for name in rows] if all(map(_INTEGER.fullmatch, rows)) else rows
-    try:
-        return Graph.from_scipy(values, directed=directed, nodes=nodes)
-    except GraphError as error:
-        raise FileFormatError(f"{path}: {error}") from None
+    return Graph.from_scipy(values, directed=directed, nodes=nodes)
 
 
 def read_plain(path: Path, layout: Layout) -> Edges | None:

@@ -1,37 +1,28 @@
-"""Read and write graphs; the file extension determines the format."""
+"""Read and write graphs; the file extension determines the format.
+
+GraphML, GML, GEXF and node-link JSON are formats of networkx; MATLAB files, of version 5 to 7, are read by scipy.
+"""
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from curiograph.errors import FileFormatError, GraphError
-from curiograph.files import PathLike, as_path, check_file
-from curiograph.graph.edge_arrays import as_flag
+import lazy_loader
+
+from curiograph.errors import FileFormatError, GraphError, quote_value, shorten_text
+from curiograph.files import PathLike, as_path, check_file, open_atomic, read_bytes, read_text, wrap_parse_errors
+from curiograph.graph.edge_arrays import as_flag, check_labels, index_pairs
 from curiograph.graph.graph import Graph, as_graph
-from curiograph.graph.io import library_formats
 from curiograph.graph.io.edge_list import DELIMITERS, read_edge_list, write_edge_list
 from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
-from curiograph.graph.io.node_link import read_node_link, write_node_link
 
-_READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
-    **dict.fromkeys(DELIMITERS, read_edge_list),
-    ".graphml": library_formats.read_graphml,
-    ".gml": library_formats.read_gml,
-    ".gexf": library_formats.read_gexf,
-    ".mat": library_formats.read_matlab,
-    ".json": read_node_link,
-    ".safetensors": read_graph_file,
-}
-_WRITERS: dict[str, Callable[[Graph, PathLike], None]] = {
-    ".safetensors": write_graph_file,
-    ".json": write_node_link,
-    ".graphml": library_formats.write_graphml,
-    ".gml": library_formats.write_gml,
-    **dict.fromkeys(DELIMITERS, write_edge_list),
-}
-EXTENSIONS = tuple(_READERS)
-"""File extensions that `read_graph` supports."""
+nx = lazy_loader.load("networkx")
+
+_MAX_MATRIX_NODES = 8192  # of a full matrix
 
 
 def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
@@ -128,3 +119,172 @@ def write_graph(graph: Graph, path: PathLike) -> None:
         known = ", ".join(_WRITERS)
         raise GraphError(f"cannot write {path}: the extension {path.suffix!r} is not known; use one of {known}.")
     writer(graph, path)
+
+
+# ---- formats of libraries -------------------------------------------------------------------------------------------
+
+
+def read_graphml(path: Path, directed: bool | None = None) -> Graph:
+    """Read a GraphML file; node ids become text labels, the edge attribute `weight` is kept."""
+    data = read_bytes(path)
+    with wrap_parse_errors(path, "GraphML"):
+        graph = nx.read_graphml(io.BytesIO(data), node_type=str)
+        return _convert(graph, graph.graph.get("edge_default", {}).get("weight"))
+
+
+def read_gexf(path: Path, directed: bool | None = None) -> Graph:
+    """Read a GEXF file of Gephi; the label of a node is its `label`, or its `id` if it has no `label`.
+
+    The weights of edges are kept; an edge without one has the weight 1 if others have weights.
+    """
+    data = read_bytes(path)
+    with wrap_parse_errors(path, "GEXF"):
+        graph = nx.read_gexf(io.BytesIO(data))
+        weighted = any(weight is not None for _, _, weight in graph.edges(data="weight"))
+        return _convert(_name_nodes(graph), 1.0 if weighted else None)
+
+
+def read_gml(path: Path, directed: bool | None = None) -> Graph:
+    """Read a GML file; the label of a node is its `label`, or its `id` if it has no `label`."""
+    text = read_text(path)
+    with wrap_parse_errors(path, "GML"):
+        return _convert(_name_nodes(nx.parse_gml(text.splitlines(), label="id")))
+
+
+def read_matlab(path: Path, directed: bool | None = None) -> Graph:
+    """Read the only square matrix of a file; nodes are labeled 1 to n, as MATLAB counts them.
+
+    The graph is directed if the matrix is not symmetric, and weighted if it has values other than 0 and 1.
+    """
+    import scipy.io
+    import scipy.sparse
+
+    check_file(path)
+    with wrap_parse_errors(path, "MATLAB"):
+        found = [
+            (name, shape[0], kind)
+            for name, shape, kind in scipy.io.whosmat(path)
+            if len(shape) == 2 and shape[0] == shape[1] > 1 and kind not in ("char", "cell", "struct", "object")
+        ]
+        if len(found) != 1:
+            names = ", ".join(f"{name} ({size} x {size})" for name, size, _ in found) or "none"
+            raise GraphError(f"it must contain one square numeric matrix, but has {names}")
+        name, size, kind = found[0]
+        if kind != "sparse" and size > _MAX_MATRIX_NODES:
+            raise GraphError(f"its full matrix {name} has {size:,} rows; save it as a sparse matrix")
+        matrix = scipy.io.loadmat(path, variable_names=[name])[name]
+        if scipy.sparse.issparse(matrix):
+            matrix.check_format()
+        return Graph.from_scipy(matrix, directed=directed, nodes=range(1, size + 1))
+
+
+def read_node_link(path: Path, directed: bool | None = None) -> Graph:
+    """Read a node-link file; `directed` applies if the file does not state it."""
+    return from_node_link(read_json(path), str(path), directed)
+
+
+def read_json(path: PathLike) -> Any:
+    """Return the document of a JSON file; raise FileFormatError with the line number if it is malformed."""
+    text = read_text(path)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise FileFormatError(f"{path}, line {error.lineno}: is not valid JSON ({error.msg}).") from None
+    except (RecursionError, ValueError) as error:  # nested too deeply, or a number of thousands of digits
+        raise FileFormatError(f"{path}: is not usable JSON ({shorten_text(error)}).") from None
+
+
+def from_node_link(document: Any, where: str, directed: bool | None = None) -> Graph:
+    """Build a graph from a node-link document; `where` names it in errors. Lists become tuples, which are hashable.
+
+    >>> from_node_link({"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b"}]}, "example")
+    Graph(2 nodes, 1 edges, undirected)
+    """
+
+    def as_label(value: Any) -> Any:
+        return tuple(map(as_label, value)) if isinstance(value, list) else value
+
+    with wrap_parse_errors(where, "node-link JSON"):
+        stated = document.get("directed", bool(directed))
+        if not isinstance(stated, bool):
+            raise GraphError(f"directed is {quote_value(stated)}, not true or false")
+        try:
+            labels = check_labels(as_label(node["id"]) for node in document["nodes"])
+            links = document["edges" if "edges" in document else "links"]
+            positions = {label: number for number, label in enumerate(labels)}
+            ends = [(positions[as_label(link["source"])], positions[as_label(link["target"])]) for link in links]
+        except KeyError as error:  # a key, or a node
+            raise GraphError(f"{error} is missing") from None
+        return Graph.from_arrays(*index_pairs(ends, [link.get("weight") for link in links], labels), directed=stated)
+
+
+def _name_nodes(graph: Any) -> Any:
+    names = {node: node if label is None else label for node, label in graph.nodes(data="label")}
+    if None in names or len(set(names.values())) < len(names):
+        twice = [name for name in names.values() if list(names.values()).count(name) > 1]
+        raise GraphError(f"two nodes have the same label {twice[0]!r}" if twice else "a node has no id")
+    return nx.relabel_nodes(graph, names)
+
+
+def _convert(graph: Any, default_weight: float | None = None) -> Graph:
+    if default_weight is not None:
+        for _, _, attributes in graph.edges(data=True):
+            attributes.setdefault("weight", default_weight)
+    return Graph.from_networkx(graph)
+
+
+def write_graphml(graph: Graph, path: PathLike) -> None:
+    """Write a GraphML file; integer labels become text."""
+    converted = _prepare(graph, "GraphML")
+    with open_atomic(path) as stream:
+        nx.write_graphml_xml(converted, stream)
+
+
+def write_gml(graph: Graph, path: PathLike) -> None:
+    """Write a GML file; integer labels become text."""
+    converted = _prepare(graph, "GML")
+    with open_atomic(path) as stream:
+        nx.write_gml(converted, stream)
+
+
+def _prepare(graph: Graph, kind: str) -> Any:
+    """Return the graph with text labels; raise GraphError for labels that would not be read back as the same text."""
+    for label in graph.names:
+        is_printable = isinstance(label, str | int) and str(label).isprintable() and label not in ("()", "[]")
+        if not is_printable or isinstance(label, bool):
+            raise GraphError(f"the label {label!r} cannot be stored as {kind}; save the graph as .safetensors.")
+    converted = nx.relabel_nodes(graph.to_networkx(), {label: str(label) for label in graph.names})
+    if len(converted) < graph.num_nodes:
+        raise GraphError(f"two labels are the same text in {kind}; save the graph as .safetensors.")
+    return converted
+
+
+def write_node_link(graph: Graph, path: PathLike) -> None:
+    """Write a node-link file."""
+    try:
+        document = nx.node_link_data(graph.to_networkx(), edges="links")
+        text = json.dumps(document, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise GraphError(f"a label cannot be written as JSON ({error}); save the graph as .safetensors.") from None
+    with open_atomic(path) as stream:
+        stream.write(text.encode())
+
+
+_READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
+    **dict.fromkeys(DELIMITERS, read_edge_list),
+    ".graphml": read_graphml,
+    ".gml": read_gml,
+    ".gexf": read_gexf,
+    ".mat": read_matlab,
+    ".json": read_node_link,
+    ".safetensors": read_graph_file,
+}
+_WRITERS: dict[str, Callable[[Graph, PathLike], None]] = {
+    ".safetensors": write_graph_file,
+    ".json": write_node_link,
+    ".graphml": write_graphml,
+    ".gml": write_gml,
+    **dict.fromkeys(DELIMITERS, write_edge_list),
+}
+EXTENSIONS = tuple(_READERS)
+"""File extensions that `read_graph` supports."""

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
+import csv
+import math
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
+from urllib.parse import unquote
 
 from curiograph.errors import FileFormatError, GraphError, SettingError, UnknownNameError, quote_value, shorten_text
 from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph
-from curiograph.human.data.log_reader import read_log
-from curiograph.human.data.ratings import BOOKS_FILES, MOVIELENS_FILES, read_books, read_movielens
-from curiograph.human.data.wikispeedia import GAME_FILES, GRAPH_FILES, BackClicks, read_wikispeedia
+from curiograph.graph.labels import ListLabels
+from curiograph.human.data.events import EventColumns, guess
+from curiograph.human.data.log_reader import read_events, read_log
+from curiograph.human.data.text_source import TextSource, warn_skipped
 from curiograph.human.trajectories import Trajectories
 from curiograph.progress import Progress, no_progress
-from curiograph.results import Skipped
+from curiograph.results import Problem, Skipped
+from curiograph.validation import check_choice
+
+BackClicks = Literal["resolve", "keep"]
+"""Back clicks: remove the page that was left, or keep it and visit the page before again."""
+GAME_FILES = {"paths_finished.tsv": 5, "paths_unfinished.tsv": 6}
+"""Number of columns of each game file; the first four are user, time, duration and path."""
+GRAPH_FILES = ("articles.tsv", "links.tsv")
+"""Files of the graph."""
+MOVIELENS_FILES = {
+    "ratings.csv": ("movies.csv", ","),  # releases latest, latest-small, 20m, 25m, 32m
+    "ratings.dat": ("movies.dat", "::"),  # releases 1m, 10m
+    "u.data": ("u.item", "|"),  # release 100k
+}
+"""File of titles and its separator by the name of the file of ratings."""
+BOOKS_FILES = ("ratings_Books.csv", "ratings_Books.csv.gz", "Books.csv", "Books.csv.gz")
+"""Names of the files of Amazon Books."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +241,144 @@ def _list_roots(folder: PathLike | None) -> list[Path]:
         return [as_path(folder)]
     given = os.environ.get("CURIOGRAPH_DATA")
     return [*([Path(given)] if given else []), get_cache_folder()]
+
+
+def read_wikispeedia(path: Path, back_clicks: BackClicks = "resolve") -> tuple[Trajectories, Graph, dict[str, str]]:
+    """Return the games, the graph and texts of the folder published by SNAP, or of one game file in such a folder.
+
+    Names are decoded: `%C3%89ire` is `Éire`; underscores stay. A back click (`<`) removes the last page from the walk;
+    with `back_clicks="keep"`, it is a visit of the page before, and the walk keeps all pages. Each game without a user
+    gets its own user. Games are ordered by time; those without a time come last. Links and games with unknown articles
+    are dropped and counted. The text of an article is its title and the names of its categories from `categories.tsv`,
+    if there is such a file.
+    """
+    check_choice("back_clicks", back_clicks, get_args(BackClicks))
+    folder, names = (path.parent, [path.name]) if path.name in GAME_FILES else (path, list(GAME_FILES))
+    files = [folder / name for name in names if (folder / name).is_file()]
+    problems: list[Problem] = []
+
+    def has_articles(place: str, names: Iterable[str]) -> bool:
+        missing = next((name for name in names if name not in texts), None)
+        if missing is not None:
+            problems.append(("unknown article", f"{place}: the article {quote_value(missing)} is not in articles.tsv"))
+        return missing is None
+
+    texts = {unquote(name): unquote(name) for _, (name,) in _read_rows(folder / "articles.tsv", 1, problems)}
+    rows = _read_rows(folder / "links.tsv", 2, problems)
+    pairs = [(place, (unquote(source), unquote(target))) for place, (source, target) in rows]
+    links = [link for place, link in pairs if has_articles(place, link)]
+    graph = Graph.from_edges(links, directed=True, nodes=texts)
+    games = []
+    for file in files:
+        for place, fields in _read_rows(file, GAME_FILES[file.name], problems):
+            user, time = fields[0].strip(), fields[1].strip()
+            clicks = [unquote(name) for name in fields[3].split(";")]
+            walk = resolve_back_clicks(clicks, back_clicks)
+            if not user:
+                problems.append(("no user", f"{place}: no user"))
+            elif not (time == "NULL" or time.isdecimal()):
+                problems.append(("bad time", f"{place}: the time {quote_value(time)} is neither a number nor NULL"))
+            elif walk is None:
+                problems.append(("impossible back click", f"{place}: a back click < has no page to return to"))
+            elif has_articles(place, (click for click in clicks if click != "<")):
+                moment = math.inf if time == "NULL" else float(time)
+                games.append((moment, user if user != "NULL" else place, walk))
+    skipped = Skipped.count_problems(problems)
+    warn_skipped(skipped, len(games) + skipped.count, str(path))
+    games.sort(key=lambda game: game[0])
+    walks = Trajectories.from_walks([game[2] for game in games], users=[game[1] for game in games], graph=graph)
+    categories = folder / "categories.tsv"
+    if not categories.is_file():
+        return walks.add_skipped(skipped), graph, {}
+    for _, (name, category) in _read_rows(categories, 2, []):
+        if unquote(name) in texts:
+            texts[unquote(name)] += f" {category.removeprefix('subject.')}"  # the root of all categories
+    return walks.add_skipped(skipped), graph, texts
+
+
+def resolve_back_clicks(clicks: list[str], back_clicks: BackClicks = "resolve") -> list[str] | None:
+    """Return the walk of a list of clicks, in which `<` removes the last page, or is a visit of the page before.
+
+    Return None if a back click has no page to return to.
+
+    >>> resolve_back_clicks(["A", "B", "<", "C"])
+    ['A', 'C']
+    >>> resolve_back_clicks(["A", "B", "<", "C"], "keep")
+    ['A', 'B', 'A', 'C']
+    >>> resolve_back_clicks(["A", "<"])
+    """
+    pages: list[str] = []  # that further back clicks return to
+    visits: list[str] = []
+    for click in clicks:
+        if click != "<":
+            pages.append(click)
+        elif len(pages) > 1:
+            pages.pop()
+        else:
+            return None
+        visits.append(pages[-1])
+    return pages if back_clicks == "resolve" else visits
+
+
+def _read_rows(path: Path, width: int, problems: list[Problem]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the places and fields of the rows of a tab-separated file with comments."""
+    for number, line in TextSource(path).lines():
+        fields = line.split("\t")
+        if len(fields) == width:
+            yield f"{path.stem}, line {number}", fields
+        else:
+            place = f"{path}, line {number}: has {len(fields)} columns, not {width}"
+            problems.append(("wrong number of columns", place))
+
+
+def read_movielens(file: Path) -> Trajectories:
+    """Read a file of ratings of MovieLens; titles come from the file next to it.
+
+    Labels are titles; films that share a title get their id appended, as in `Emma (1996) [838]`. Without a file of
+    titles, labels are ids.
+    """
+    if file.name == "ratings.csv":
+        walks = read_log(file, user="userId", item="movieId", time="timestamp")
+    elif file.name == "u.data":
+        walks = read_events(TextSource(file), EventColumns({"user": 0, "item": 1, "time": 3}), 4, "\t")
+    else:  # fields are separated by ::
+        walks = read_events(TextSource(file), EventColumns({"user": 0, "item": 2, "time": 6}), 7, ":")
+    titles_file = file.with_name(MOVIELENS_FILES[file.name][0])
+    if not titles_file.is_file():
+        return walks
+    data, separator = titles_file.read_bytes(), MOVIELENS_FILES[file.name][1]
+    try:
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:  # releases 100k and 1m
+        lines = data.decode("latin-1").splitlines()
+    rows = csv.reader(lines[1:]) if separator == "," else (line.split(separator) for line in lines)
+    titles: dict[str, str] = {}
+    for item, title, *_ in (row for row in rows if len(row) > 1):
+        if title.strip():
+            titles.setdefault(item.strip(), title.strip())
+    labels = make_unique_labels(titles, map(str, walks.names))
+    return replace(walks, names=ListLabels([labels.get(str(item), item) for item in walks.names]))
+
+
+def make_unique_labels(titles: dict[str, str], items: Iterable[str]) -> dict[str, str]:
+    """Return a label for every item with a title, different from each other and from the ids of the other items.
+
+    >>> make_unique_labels({"1": "Emma", "2": "Emma", "3": "Heat"}, ["4"])
+    {'1': 'Emma [1]', '2': 'Emma [2]', '3': 'Heat'}
+    """
+    untitled = [item for item in items if item not in titles]
+    uses = Counter([*titles.values(), *untitled])
+    labels = {item: title if uses[title] == 1 else f"{title} [{item}]" for item, title in titles.items()}
+    unique = len({*labels.values(), *untitled}) == len(labels) + len(untitled)
+    return labels if unique else {item: item for item in titles}
+
+
+def read_books(file: Path) -> Trajectories:
+    """Read a file of ratings of Amazon Books: without a header (user, item, rating, time), or with one."""
+    source = TextSource(file)
+    if guess("user", next(source.lines(), (0, ""))[1].split(",")):
+        return read_log(file)
+    return read_events(source, EventColumns({"user": 0, "item": 1, "time": 3}), 4)
 
 
 def get_cache_folder() -> Path:

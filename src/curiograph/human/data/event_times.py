@@ -42,9 +42,11 @@ def parse_times(
     if np.isfinite(numbers).all():
         return numbers, False
     times = _parse_iso(texts)
-    for parse in (_parse_iso_variants, lambda others: parse_local_dates(others, dayfirst, where)):
-        if (rest := np.isnan(times)).any():
-            times[rest] = parse(texts[rest])
+    if (rest := np.isnan(times)).any():  # the zone UTC or GMT, and a decimal comma in the seconds
+        variants = texts[rest].str.replace(" ?(?:UTC|GMT)$", "Z", regex=True).str.replace(",", ".")
+        times[rest] = _parse_iso(variants)
+    if (rest := np.isnan(times)).any():
+        times[rest] = parse_local_dates(texts[rest], dayfirst, where)
     is_known = np.isfinite(times)
     if is_known.sum() <= np.isfinite(numbers).sum():
         return numbers, False
@@ -60,11 +62,6 @@ def parse_times(
 
 def _parse_iso(texts: pd.Series) -> Float64:
     return _to_seconds(pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True))
-
-
-def _parse_iso_variants(texts: pd.Series) -> Float64:
-    """Parse dates with the zone UTC or GMT, and with a decimal comma in the seconds."""
-    return _parse_iso(texts.str.replace(" ?(?:UTC|GMT)$", "Z", regex=True).str.replace(",", "."))
 
 
 def _to_seconds(dates: pd.Series) -> Float64:

@@ -1,32 +1,199 @@
-"""Arrange the events of a table (user, item, time, session) as walks."""
+"""Tables of events (user, item, time, session): find their columns by name, and arrange the events as walks."""
 
 from __future__ import annotations
 
+import math
+import re
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from curiograph.arrays import Float64, Int64
-from curiograph.errors import FileFormatError, WalkError, quote_value
+from curiograph.arrays import Int64
+from curiograph.errors import FileFormatError, SettingError, WalkError, quote_value, shorten_text
 from curiograph.graph.labels import ListLabels
-from curiograph.human.data.event_columns import EventColumns
 from curiograph.human.data.event_times import convert_serial_dates, parse_numbers, parse_times, scale_to_seconds
+from curiograph.human.data.text_source import warn_skipped
 from curiograph.human.trajectories import Trajectories
-from curiograph.results import Problem, Skipped
+from curiograph.results import Skipped
+from curiograph.validation import is_number
 
+_PEOPLE = ("user", "participant", "subject", "person", "reader", "player", "visitor", "respondent")
+_ITEMS = ("item", "page", "article", "node", "movie", "product", "concept")
+_GUESSES: dict[str, tuple[Sequence[str], ...]] = {
+    "user": (
+        [*_PEOPLE, *(f"{name}{end}" for name in _PEOPLE for end in ("id", "name", "number", "no")), "pid", "uid"],
+        ["id"],
+    ),
+    "item": (
+        [*_ITEMS, *(f"{name}{end}" for name in _ITEMS for end in ("id", "name", "title")), "parentasin"],
+        ["title", "url"],
+    ),
+    "time": (
+        ["time", "date", "unixtime", "starttime", "eventtime", "visittime", "when", "ts", "createdat"],
+        ["timeorder", "order", "step", "sequence"],
+    ),
+    "session": (["session", "sessionid", "sessionname", "sessionnumber"],),
+}
+"""Names of columns without case and punctuation; a list is used only if no column has a name in the lists before."""
+_TIME_PARTS = ("timestamp", "datetime")  # a name that contains one is that of a time too, such as `Timestamp (UTC)`
+_SOURCES, _TARGETS = ("sourcename", "source"), ("targetname", "target")  # of KNOT: one row per click
+_TYPED = re.compile(r"(.+):(?:token|float|token_seq|float_seq)")  # of RecBole
+_SECONDS = {"": 1, "s": 1, "sec": 1, "min": 60, "h": 3600, "d": 86400}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) *([a-z]*)")
+EXPECTED = (
+    "user (or participant, subject, id, ...), item (or page, article, title, ...) and optionally time (or timestamp, "
+    "date, ...) and session"
+)
+"""Names that are recognized, for messages."""
 _MISSING = frozenset(["", "NaN", "nan", "<NA>", "null"])  # numpy, pandas and JSON write them for a missing label
 _NO_LABEL, _NOT_DECODED = -1, -2  # in place of the number of a label
-_MANY = 0.05  # share of dropped rows above which there is a warning
-_FIXES = {
-    "bad time": "write times as 2026-05-31 14:30 or as numbers, or give time=, dayfirst= or decimal=",
-    "bad encoding": "give encoding=, such as utf-8, utf-16 or cp1252",
-    "duplicate": "rows with the same user, item and time count once, so give more precise times if they are visits",
-}
 _DAY = 86_400
+
+
+@dataclass(frozen=True)
+class EventColumns:
+    """Positions of the columns of a table of events."""
+
+    roles: Mapping[str, int]
+    """Positions by role: user, item and, if there are such columns, time, session, and source: the item that a user
+    came from, in tables with one row per click."""
+    keep: Mapping[str, int] = field(default_factory=dict)
+    """Positions of further columns by name."""
+    has_times: bool = True
+    """Whether there is a column of times, and they are not only the order of events, such as 1, 2, 3."""
+    session_gap: float | None = None
+    """Number of seconds between two events after which a new session starts."""
+    decimal: str | None = None
+    """Decimal mark of numbers; None to decide by the values of a column."""
+    dayfirst: bool | None = None
+    """Whether the day precedes the month in dates such as 31/05/2026; None to decide by the values."""
+
+
+def find_columns(
+    titles: Sequence[Hashable],
+    where: str = "the frame",
+    *,
+    keep: Sequence[str] = (),
+    session_gap: Any = None,
+    decimal: str | None = None,
+    dayfirst: bool | None = None,
+    **chosen: str | None,
+) -> EventColumns:
+    """Return the columns that the caller chose by role, and guess the others by their titles.
+
+    >>> find_columns(["time", "userId", "stars", "page"], user=None).roles
+    {'user': 1, 'item': 3, 'time': 0}
+    """
+    if isinstance(keep, str):
+        raise SettingError(f"keep is {keep!r}; give a list of columns, as in [{keep!r}].")
+    if decimal not in (None, ".", ","):
+        raise SettingError(f"decimal is {quote_value(decimal)}; give the decimal mark of numbers, '.' or ','.")
+    if dayfirst not in (None, True, False):
+        raise SettingError(f"dayfirst is {quote_value(dayfirst)}; give True if dates are as 31/05/2026, else False.")
+    roles = {role: _find_title(name, titles, where) for role, name in chosen.items() if name is not None}
+    kept = {name: _find_title(name, titles, where) for name in keep}
+    for role in _GUESSES:
+        places = [] if role in roles else [place for place in guess(role, titles) if place not in roles.values()]
+        if len(places) > 1:
+            listed = ", ".join(quote_value(titles[place]) for place in places)
+            raise FileFormatError(
+                f"{where} has {len(places)} columns for the {role} ({listed}); choose one with {role}= (--{role})."
+            )
+        if places:
+            roles[role] = places[0]
+    missing = [role for role in ("user", "item") if role not in roles]
+    if missing:
+        raise FileFormatError(
+            f"{where} has no column for the {' and the '.join(missing)}; expected are {EXPECTED}: rename the columns, "
+            f"or name them with {' and '.join(f'{role}= (--{role})' for role in missing)}."
+        )
+    plain = [_normalize(title) for title in titles]
+    if plain[roles["item"]] in _TARGETS and chosen.get("item") is None:
+        roles["source"] = next(place for place, title in enumerate(plain) if title in _SOURCES)
+    has_times = "time" in roles and plain[roles["time"]] not in _GUESSES["time"][1]
+    gap = None if session_gap is None else parse_duration("session_gap", session_gap)
+    if gap is not None:
+        if chosen.get("session") is not None:
+            raise SettingError("session and session_gap are both given; give the column of the session, or the gap.")
+        if not has_times:
+            listed = shorten_text(", ".join(map(str, titles)), 200)
+            raise SettingError(
+                f"session_gap needs a column of times; none of {listed} was recognized. Name it with time= (--time)."
+            )
+        roles.pop("session", None)
+    used = {*roles.values(), *kept.values()}
+    unused = [str(title).strip() for place, title in enumerate(titles) if place not in used]
+    if "time" not in roles and unused:
+        warnings.warn(
+            f"{where} has no time column that was recognized, so events are taken in the order of the rows; unused "
+            f"columns: {shorten_text(', '.join(unused), 200)}; if one is the time, name it with time= (--time).",
+            stacklevel=4,
+        )
+    return EventColumns(roles, kept, has_times, gap, decimal, dayfirst)
+
+
+def guess(role: str, titles: Sequence[Hashable]) -> list[int]:
+    """Return the positions of the titles that name a role; those of the best list of names only."""
+    plain = [_normalize(title) for title in titles]
+    lists = _GUESSES[role]
+    if role == "item" and any(name in _SOURCES for name in plain):
+        lists = (*lists, _TARGETS)
+    found = [[place for place, title in enumerate(plain) if title in names] for names in lists]
+    if role == "time":
+        parts = {place for place, title in enumerate(plain) if any(part in title for part in _TIME_PARTS)}
+        found[0] = sorted(parts.union(found[0]))
+    return next((places for places in found if places), [])
+
+
+def _normalize(title: Hashable) -> str:
+    """Return a title without type, case and punctuation."""
+    text = str(title).strip()
+    typed = _TYPED.fullmatch(text)
+    return re.sub(r"[\W_]", "", (typed[1] if typed else text).lower())
+
+
+def _find_title(name: str, titles: Sequence[Hashable], where: str) -> int:
+    """Return the position of a column that the caller named."""
+    if not isinstance(name, str):
+        raise SettingError(f"a column is named {quote_value(name)}; give its name as text.")
+    stripped = [str(title).strip() for title in titles]
+    for same in (str, str.lower, _normalize):
+        places = [place for place, title in enumerate(stripped) if same(title) == same(name.strip())]
+        if len(places) == 1:
+            return places[0]
+        if places:
+            break
+    listed = shorten_text(", ".join(stripped), 200)
+    raise FileFormatError(
+        f"{where} has {'several columns' if places else 'no column'} {quote_value(name)}; the columns are {listed}."
+    )
+
+
+def parse_duration(name: str, value: Any) -> float:
+    """Return a duration in seconds.
+
+    >>> parse_duration("session_gap", "30min"), parse_duration("session_gap", "1.5h"), parse_duration("session_gap", 45)
+    (1800.0, 5400.0, 45.0)
+    """
+    seconds = math.nan
+    if isinstance(value, timedelta):
+        seconds = value.total_seconds()
+    elif is_number(value):
+        seconds = float(value)
+    elif isinstance(value, str) and (match := _DURATION.fullmatch(value.strip().lower())):
+        seconds = float(match[1]) * _SECONDS.get(match[2], math.nan)
+    if not 0 < seconds < math.inf:
+        raise SettingError(f"{name} is {quote_value(value)}; give a duration such as 30min, 2h, 45s or 1d, above 0.")
+    return seconds
+
+
+# ---- walks ---------------------------------------------------------------------------------------------------------
 
 
 def arrange_events(
@@ -34,12 +201,12 @@ def arrange_events(
     columns: EventColumns,
     where: str = "the frame",
     locate: Callable[[int], str] = "row {}".format,
-    problems: Sequence[Problem] = (),
+    skipped: Skipped | None = None,
 ) -> Trajectories:
     """Return the walks of a table with one row per event.
 
-    `where` and `locate` name the table and a row in messages; `problems` are those of rows that are not in the table.
-    A column with the role "extra" has the fields beyond the last title of a file.
+    `where` and `locate` name the table and a row in messages; `skipped` counts rows that are not in the table. A column
+    with the role "extra" has the fields beyond the last title of a file.
     """
     series = {role: table.iloc[:, place] for role, place in columns.roles.items()}
     labels = {role: _number_labels(series[role]) for role in ("user", "item", "session", "source") if role in series}
@@ -68,8 +235,10 @@ def arrange_events(
         value = f" {quote_value(str(series['time'].iloc[row]))}" if text == "bad time" else ""
         examples.append(f"{locate(row)}: {text}{value}")
     counts = dict(zip(reasons, np.bincount(number).tolist(), strict=True))
-    skipped = Skipped.count_problems(problems) + Skipped(len(bad), tuple(examples), counts)
-    warn_skipped(skipped, len(table) + len(problems), where)
+    skipped = skipped or Skipped()
+    total = len(table) + skipped.count
+    skipped += Skipped(len(bad), tuple(examples), counts)
+    warn_skipped(skipped, total, where)
 
     rows = np.flatnonzero(reason == "")
     users, user_names = _renumber(*labels["user"], rows)
@@ -92,12 +261,14 @@ def arrange_events(
     else:
         items, item_names = _renumber(*labels["item"], rows)
 
+    order = np.argsort(times, kind="stable")  # by time and then by row
+    session = pd.factorize(users[order] * (sessions.max(initial=0) + 1) + sessions[order])[0]
+    in_user = np.lexsort((session, users[order]))  # the sessions of a user by their first event
+    order, session = order[in_user], session[in_user]
+    starts = np.diff(session, prepend=-1) != 0
     if columns.session_gap is not None:
-        order = np.lexsort((times, users))  # stable
         seconds = (times if is_date else scale_to_seconds(times))[order]
-        starts = (np.diff(users[order], prepend=-1) != 0) | (np.diff(seconds, prepend=0) > columns.session_gap)
-    else:
-        order, starts = sort_sessions(users, sessions, times)
+        starts |= np.diff(seconds, prepend=0) > columns.session_gap
     # a source that continues from the visit before is that visit
     kept = starts | (np.diff(items[order], prepend=-1) != 0) | ~is_source[order]
     order, starts = order[kept], starts[kept]
@@ -114,20 +285,6 @@ def arrange_events(
         skipped=skipped,
         times=times[order] if columns.has_times else None,
     )
-
-
-def warn_skipped(skipped: Skipped, total: int, where: str) -> None:
-    """Warn if many of the rows of a table were dropped; raise FileFormatError if none is left."""
-    if not total:
-        raise FileFormatError(f"{where}: contains no rows; check that it is complete.")
-    if skipped.count <= _MANY * total:
-        return
-    main = max(skipped.reasons, key=lambda reason: skipped.reasons[reason])
-    fix = _FIXES.get(main, "correct these rows, or check which columns are read")
-    found = f"rows were left out: {skipped}; the first: {'; '.join(skipped.first)}; {fix}."
-    if skipped.count == total:
-        raise FileFormatError(f"{where}: all {total:,} {found}")
-    warnings.warn(f"{where}: {skipped.count:,} of {total:,} {found}", stacklevel=4)
 
 
 def _number_labels(column: pd.Series) -> tuple[Int64, list[Hashable]]:
@@ -169,20 +326,6 @@ def insert_sources(
     event, is_source = np.repeat(np.arange(len(rows)), 2), np.tile([True, False], len(rows))
     given = both != _NO_LABEL
     return *_renumber(both, list(numbers), np.flatnonzero(given)), event[given], is_source[given]
-
-
-def sort_sessions(users: Int64, sessions: Int64, times: Float64) -> tuple[Int64, NDArray[np.bool_]]:
-    """Return the order of events by user, session and time, and which of them are the first of a session.
-
-    The sessions of a user are ordered by their first event.
-    """
-    groups, group = np.unique(users * (int(sessions.max(initial=0)) + 1) + sessions, return_inverse=True)
-    in_group = np.lexsort((times, group))  # stable: events of a session by time and then by row
-    first = in_group[np.searchsorted(group[in_group], np.arange(len(groups)))]
-    rank = np.empty(len(groups), np.int64)
-    rank[np.lexsort((first, times[first], users[first]))] = np.arange(len(groups))
-    order = np.lexsort((times, rank[group]))
-    return order, np.diff(group[order], prepend=-1) != 0
 
 
 def list_by_user(

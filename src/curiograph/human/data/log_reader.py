@@ -17,12 +17,11 @@ import pandas as pd
 
 from curiograph.errors import FileFormatError, SettingError, import_optional, quote_value, shorten_text
 from curiograph.files import PathLike, check_file, wrap_parse_errors
-from curiograph.human.data.event_columns import EXPECTED, EventColumns, find_columns, guess
 from curiograph.human.data.event_times import parse_times
-from curiograph.human.data.events import arrange_events
+from curiograph.human.data.events import EXPECTED, EventColumns, arrange_events, find_columns, guess
 from curiograph.human.data.text_source import TextSource
 from curiograph.human.trajectories import Trajectories
-from curiograph.results import Problem
+from curiograph.results import Skipped
 
 _TOO_LONG = re.compile(r"expected (\d+) fields, saw (\d+)")  # in a warning of pandas
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # as Excel writes it
@@ -89,11 +88,14 @@ def read_log(
     >>> list(walks), walks.session(1)
     ([['a', 'b'], ['c']], 2)
     """
-    chosen = {"user": user, "item": item, "time": time, "session": session}
-    settings: Any = {"keep": keep, "session_gap": session_gap, "decimal": decimal, "dayfirst": dayfirst}
+    settings: Any = {"user": user, "item": item, "time": time, "session": session, "keep": keep}
+    settings |= {"session_gap": session_gap, "decimal": decimal, "dayfirst": dayfirst}
     if str(path).lower().endswith(".xlsx"):
-        table = read_sheet(path)
-        columns = find_columns(list(table.columns), chosen, where=str(path), **settings)
+        import_optional("openpyxl", "xlsx", "Excel files")
+        with wrap_parse_errors(check_file(path), "Excel"):
+            table = pd.read_excel(path, dtype=str, keep_default_na=False, engine="openpyxl")
+        table = table[(table != "").any(axis=1)]
+        columns = find_columns(list(table.columns), str(path), **settings)
         return arrange_events(table, columns, str(path), lambda row: f"{path}, row {table.index[row] + 2}")
     source = TextSource(path, encoding)
     lines = source.lines()
@@ -104,9 +106,11 @@ def read_log(
     separator = named[1] if named else next((mark for mark in "\t;" if mark in head), ",")
     is_quoted = separator != "\t" or all(title.strip().startswith('"') for title in head.split("\t"))
     titles = next(csv.reader([head], delimiter=separator, skipinitialspace=True)) if is_quoted else head.split("\t")
-    if any(chosen.values()) or keep or sum(bool(guess(role, titles)) for role in ("user", "item", "time")) > 1:
-        where = f"{source.name}, line {line}: the header {quote_value(head)}"
-        columns = find_columns(titles, chosen, where=where, **settings)
+    if (
+        any((user, item, time, session, keep))
+        or sum(bool(guess(role, titles)) for role in ("user", "item", "time")) > 1
+    ):
+        columns = find_columns(titles, f"{source.name}, line {line}: the header {quote_value(head)}", **settings)
         return read_events(source, columns, len(titles), separator, line, is_quoted)
     if session_gap is not None:
         given = f"session_gap is {quote_value(session_gap)}, but {source.name} is not a table of events"
@@ -114,23 +118,14 @@ def read_log(
     return _read_walks(source, named)
 
 
-def read_sheet(path: PathLike) -> pd.DataFrame:
-    """Return the rows of the first sheet of an Excel file that are not blank, as texts."""
-    import_optional("openpyxl", "xlsx", "Excel files")
-    file = check_file(path)
-    with wrap_parse_errors(file, "Excel"):
-        table = pd.read_excel(file, dtype=str, keep_default_na=False, engine="openpyxl")
-    return table[(table != "").any(axis=1)]
-
-
 def read_events(
     source: TextSource, columns: EventColumns, width: int, separator: str = ",", start: int = 0, is_quoted: bool = True
 ) -> Trajectories:
     """Return the walks of the table of `width` columns below the first `start` lines."""
     quoting: Any = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
-    types: Any = dict.fromkeys(range(width + 1), str)
-    types.pop(columns.roles.get("time"), None)  # numbers are parsed at once
     names = range(width + 1)  # one more, for fields beyond the last title
+    types: Any = dict.fromkeys(names, str)
+    types.pop(columns.roles.get("time"), None)  # numbers are parsed at once
     try:
         with source.open() as stream, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -159,12 +154,12 @@ def read_events(
                     break
         return f"{source.name}, line {start + begin}"
 
-    reason = "wrong number of columns"
-    problems: list[Problem] = [(reason, "")] * len(too_long)
+    skipped, reason = Skipped(), "wrong number of columns"
     if too_long:
-        problems[0] = reason, f"{locate(0, is_too_long=True)}: {reason} ({too_long[0][1]}, not {width})"
+        first = f"{locate(0, is_too_long=True)}: {reason} ({too_long[0][1]}, not {width})"
+        skipped = Skipped(len(too_long), (first,), {reason: len(too_long)})
     columns = replace(columns, roles={**columns.roles, "extra": width})
-    return arrange_events(table, columns, source.name, locate, problems)
+    return arrange_events(table, columns, source.name, locate, skipped)
 
 
 def _read_walks(source: TextSource, named: re.Match[str] | None) -> Trajectories:

@@ -1,23 +1,35 @@
-"""Text files, plain or gzipped, and the standard input."""
+"""Text files, plain or gzipped, and the standard input; texts about nodes; and warnings of what was dropped."""
 
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
 import io
 import sys
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+from urllib.parse import unquote
 
 from curiograph.errors import FileFormatError, SettingError, quote_value
 from curiograph.files import PathLike, check_file, check_text
+from curiograph.graph.graph import Graph
+from curiograph.graph.labels import LabelReader
+from curiograph.results import Problem, Skipped
 
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _CHUNK = 2**24  # bytes that are decoded at a time
+_MANY = 0.05  # share of dropped rows above which there is a warning
+_FIXES = {
+    "bad time": "write times as 2026-05-31 14:30 or as numbers, or give time=, dayfirst= or decimal=",
+    "bad encoding": "give encoding=, such as utf-8, utf-16 or cp1252",
+    "duplicate": "rows with the same user, item and time count once, so give more precise times if they are visits",
+}
+_NODE_TITLES = ("node", "label", "item", "page", "article", "title", "name", "id")
 
 
 class TextSource:
@@ -91,3 +103,52 @@ class TextSource:
             for number, line in enumerate(text, 1):
                 if line.strip() and not line.startswith("#"):
                     yield number, line.removesuffix("\n")
+
+
+def warn_skipped(skipped: Skipped, total: int, where: str) -> None:
+    """Warn if many of the rows of a table were dropped; raise FileFormatError if none is left."""
+    if not total:
+        raise FileFormatError(f"{where}: contains no rows; check that it is complete.")
+    if skipped.count <= _MANY * total:
+        return
+    main = max(skipped.reasons, key=lambda reason: skipped.reasons[reason])
+    fix = _FIXES.get(main, "correct these rows, or check which columns are read")
+    found = f"rows were left out: {skipped}; the first: {'; '.join(skipped.first)}; {fix}."
+    if skipped.count == total:
+        raise FileFormatError(f"{where}: all {total:,} {found}")
+    warnings.warn(f"{where}: {skipped.count:,} of {total:,} {found}", stacklevel=4)
+
+
+def read_texts(path: PathLike, graph: Graph) -> dict[Hashable, str]:
+    """Read texts about the nodes of a graph from a file with a node and its text in each line, plain or gzipped.
+
+    Node and text are separated by the first tab or, in a file whose first row has no tab, by a comma. Texts of a node
+    in several lines are joined. Lines that start with `#` and a header are skipped. Rows without a text and rows of
+    unknown nodes are dropped; if they are more than 5 %, there is a warning. `Similarity.from_texts` takes it.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w+", suffix=".tsv") as file:
+    ...     _ = file.write("node\\ttext\\na\\tred apple\\nb%20c\\tpear\\na\\tfruit\\n")
+    ...     file.flush()
+    ...     read_texts(file.name, Graph.from_edges([("a", "b c")]))
+    {'a': 'red apple fruit', 'b c': 'pear'}
+    """
+    source, reader = TextSource(path), LabelReader(graph)
+    texts: dict[Hashable, str] = {}
+    problems: list[Problem] = []
+    has_tabs = False
+    for row, (number, line) in enumerate(source.lines()):
+        has_tabs = "\t" in line if row == 0 else has_tabs
+        fields = line.split("\t", 1) if has_tabs else next(csv.reader([line], skipinitialspace=True))
+        node, *others = [field.strip() for field in fields]
+        text = " ".join(other for other in others if other)
+        position = reader.find(node)
+        position = reader.find(unquote(node)) if position is None else position
+        if position is not None and text:
+            label = graph.label(position)
+            texts[label] = f"{texts[label]} {text}" if label in texts else text
+        elif row > 0 or not others or node.lower() not in _NODE_TITLES:  # else a header
+            reason = "unknown node" if position is None else "no text"
+            problems.append((reason, f"{source.name}, line {number}: {reason} {quote_value(node)}"))
+    warn_skipped(Skipped.count_problems(problems), len(problems) + len(texts), source.name)
+    return texts

@@ -20,7 +20,7 @@ from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import ChoiceSet
-from curiograph.human.choices.windows import Windows
+from curiograph.human.trajectories import Windows
 from curiograph.recommendation.count_rankers import Markov
 from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
 from curiograph.rewards.reward_names import RewardLike, as_reward

@@ -14,8 +14,7 @@ from curiograph.bootstrap import Estimate, adjust_holm, compute_upper_p, estimat
 from curiograph.errors import WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
-from curiograph.human.choices.choice_ranks import ChoiceRanks
-from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, align_walks, find_choices
+from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceRanks, ChoiceSet, align_walks, find_choices
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from curiograph.arrays import Float64
-from curiograph.human.choices.choice_ranks import ChoiceRanks
+from curiograph.human.choices.choice_sets import ChoiceRanks
 
 _MIN_P_G = 1e-6  # p_g = 0 would make all candidates but the best impossible
 _GRID = np.concatenate([[1.0], 1 - np.geomspace(1e-6, 1 - _MIN_P_G, 80)])  # dense near 1, for many candidates

@@ -11,7 +11,7 @@ import numpy as np
 from curiograph.arrays import Float32, Float64, Int64
 from curiograph.bootstrap import Estimate, resample_means, sum_by_user
 from curiograph.errors import UnknownNameError
-from curiograph.human.choices.choice_ranks import MEASURES
+from curiograph.human.choices.choice_sets import MEASURES
 from curiograph.human.prediction.methods import ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY, MEMORY, PAGERANK
 from curiograph.plotting import COLORS, create_figure
 from curiograph.results import Skipped, Table, to_plain

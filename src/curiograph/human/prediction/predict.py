@@ -7,28 +7,71 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.agents.agent_names import AgentLike, as_agent
-from curiograph.arrays import Float32
+from curiograph.arrays import Float32, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError, import_optional, quote_value
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.choice_ranks import MEASURES
-from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
+from curiograph.human.choices.choice_sets import MEASURES, CandidateScope, ChoiceSet
+from curiograph.human.data.cooccurrence import ItemSimilarity, cooccurrence_graph
 from curiograph.human.data.datasets import Dataset, load_dataset
-from curiograph.human.prediction.curious_walkers import score_visits, simulate_walkers
-from curiograph.human.prediction.methods import ALPHAS, MEMORY, REWARDS, Components, fit_split, score_alpha
+from curiograph.human.prediction.methods import (
+    ALPHAS,
+    MEMORY,
+    REWARDS,
+    Components,
+    fit_split,
+    score_alpha,
+    score_visits,
+    simulate_walkers,
+)
 from curiograph.human.prediction.outcomes import Outcome, Prediction
-from curiograph.human.prediction.study import Recipe, Study, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.recommendation.count_rankers import ItemKnn, Markov, Popularity
-from curiograph.validation import check_integer, check_seed
+from curiograph.validation import check_integer, check_seed, is_number
 
 _TRAINING_COPIES = 16  # walks that train together on the graph
 WalkersLike = Literal["greedy", "trained"] | Mapping[str, AgentLike]
 Scope = TypeVar("Scope", bound=str)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How walks become a graph and choices to predict.
+
+    Examples
+    --------
+    >>> Recipe(burn_in=6).item_users
+    5
+    """
+
+    burn_in: int = 3
+    """Number of visits before a choice that predictions are based on, called n_burn-in in the paper."""
+    makers: float = 0.5
+    """Share of graph users, from whose walks the graph is built and the count-based baselines are fitted."""
+    item_users: int = 5
+    """Minimum number of graph users of an item; an item with fewer is attached to the graph by few links."""
+    similarity: ItemSimilarity = "cosine"
+    """Similarity of two items: "cosine" or "pmi"."""
+    neighbors: int = 10
+    """Number of nearest items of each item."""
+
+    def __post_init__(self) -> None:
+        check_integer("burn_in", self.burn_in, 1, "give the number of visits of a history, 1 or more")
+        if not is_number(self.makers) or not 0 < self.makers < 1:
+            raise SettingError(f"makers is {quote_value(self.makers)}; give a share of the users, between 0 and 1.")
+
+    def build_graph(self, walks: Trajectories) -> Graph:
+        """Build a graph from the walks of graph users; a subclass may build another kind of graph."""
+        return cooccurrence_graph(walks, similarity=self.similarity, neighbors=self.neighbors, fewest=self.item_users)
+
+
+RECIPES = {"wikispeedia": Recipe(burn_in=6), "movielens": Recipe(burn_in=6)}
+"""Recipes of datasets; others use the defaults."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +216,47 @@ def predict(
         "seed": seed,
     }
     names = {reward: agent.name for reward, agent in agents.items()}
-    return Prediction(study.name, facts, outcomes, names, study.skipped)
+    return Prediction(study.name, facts, outcomes, names, study.choice_walks.skipped)
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Graph users, who are fixed, and other users, whom each split divides into training users and test users."""
+
+    name: str
+    """Name of the dataset."""
+    recipe: Recipe
+    """How the walks became a graph and choices."""
+    graph: Graph
+    """Graph of the choices."""
+    graph_walks: Trajectories
+    """Walks of the graph users, on the graph."""
+    choice_walks: Trajectories
+    """Walks of the training and test users, on the graph."""
+    seed: int
+    """Seed of the groups of users and of the sampled choices."""
+
+    def split(self, number: int, users: Int64) -> NDArray[np.bool_]:
+        """Return which of some users are test users of a split: half of the users who are not graph users."""
+        population = np.unique(self.choice_walks.users)
+        order = np.random.default_rng([self.seed, 1 + number]).permutation(population)
+        return np.isin(users, order[: len(population) // 2])
+
+
+def make_study(dataset: Dataset, recipe: Recipe | None = None, seed: int = 0) -> Study:
+    """Divide the users of a dataset, and build a graph from the walks of the graph users if the dataset has none.
+
+    >>> walks = Trajectories.from_walks([["a", "b", "c", "d"], ["b", "c", "a", "d"]] * 6)
+    >>> study = make_study(Dataset(walks), Recipe(neighbors=3, item_users=3))
+    >>> study.graph, study.graph_walks.num_users, study.choice_walks.num_users
+    (Graph(4 nodes, 6 edges, undirected), 6, 6)
+    """
+    recipe = recipe or RECIPES.get(dataset.name, Recipe())
+    graph = dataset.graph
+    if graph is None:
+        graph = recipe.build_graph(dataset.walks.split(recipe.makers, seed)[1])
+    choice_walks, graph_walks = dataset.walks.on(graph).split(recipe.makers, seed)
+    return Study(dataset.name, recipe, graph, graph_walks, choice_walks, seed)
 
 
 def draw_choices(study: Study, effort: Effort = FULL) -> dict[CandidateScope, ChoiceSet]:
