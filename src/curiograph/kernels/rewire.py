@@ -1,4 +1,4 @@
-"""Degree-preserving rewiring by double edge swaps, at random or towards a lattice.
+"""Degree-preserving rewiring by double edge swaps.
 
 Edges a-b and c-d become a-d and c-b, unless one of these exists or is a self-loop. Degrees do not change, so a swap
 overwrites four entries of the rows in place. Nodes are in blocks `bounds[k]:bounds[k + 1]` without edges between them,
@@ -12,8 +12,6 @@ import numpy as np
 from curiograph.kernels.adjacency import sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
-
-_MAX_REDRAWS = 20  # draws for each pair of edges without a common node
 
 
 @kernel
@@ -32,65 +30,6 @@ def swap_edges(indptr, indices, bounds, tries, streams):
                 _swap(indptr, rows, reverse, owner, s, r)
     _sort_rows(indptr, rows)
     return rows
-
-
-@kernel
-def latticize_edges(indptr, indices, bounds, rounds, streams):
-    """Return the rows of an undirected graph after swaps that make its edges shorter along a ring of its nodes.
-
-    The nodes of a block are put on a ring in random order. `rounds` times per edge, pairs of edges are drawn until one
-    can be swapped without an increase of the sum of both distances along the ring, at most 1 + 2 e / (n - 1) times for
-    n nodes and e edges. This is `latmio_und` of the Brain Connectivity Toolbox (Maslov and Sneppen 2002, Sporns and Zwi
-    2004), except that pairs of edges with a common node are not drawn again forever: the edges of a star have no other
-    pairs.
-    """
-    rows = indices.copy()
-    owner = _find_owners(indptr)
-    reverse = _find_reverse_slots(indptr, indices)
-    place = np.empty(indptr.shape[0] - 1, np.int64)
-    for k in range(bounds.shape[0] - 1):
-        stream = streams[k]
-        start = indptr[bounds[k]]
-        size = indptr[bounds[k + 1]] - start
-        length = bounds[k + 1] - bounds[k]
-        shuffle_ring(place, bounds[k], bounds[k + 1], stream)
-        draws = 0
-        attempts = 1 + round(size / max(1, length - 1))
-        for _ in range(rounds * (size // 2)):
-            attempt = 0
-            for _ in range(_MAX_REDRAWS * attempts):
-                s = start + int(draw_uniform(stream, draws, 0) * size)
-                r = start + int(draw_uniform(stream, draws, 1) * size)
-                draws += 1
-                if not _are_disjoint(rows, owner, s, r):
-                    continue
-                a, b, c, d = place[owner[s]], place[rows[s]], place[owner[r]], place[rows[r]]
-                before = _measure_ring(a, b, length) + _measure_ring(c, d, length)
-                after = _measure_ring(a, d, length) + _measure_ring(c, b, length)
-                if before >= after and _swap(indptr, rows, reverse, owner, s, r):
-                    break
-                attempt += 1
-                if attempt == attempts:
-                    break
-    _sort_rows(indptr, rows)
-    return rows
-
-
-@kernel
-def shuffle_ring(place, first, last, stream):
-    """Write the places of the nodes of a block on a ring in random order to `place`."""
-    for u in range(first, last):
-        place[u] = u - first
-    for i in range(last - first - 1, 0, -1):
-        j = int(draw_uniform(stream, last - first - 1 - i, 2) * (i + 1))
-        place[first + i], place[first + j] = place[first + j], place[first + i]
-
-
-@inner_kernel
-def _measure_ring(x, y, length):
-    """Return the distance between two places on a ring."""
-    distance = abs(x - y)
-    return min(distance, length - distance)
 
 
 @inner_kernel
