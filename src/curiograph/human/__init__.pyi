@@ -7,8 +7,8 @@ from .data.datasets import load_dataset as load_dataset
 from .data.log_reader import read_log as read_log
 from .data.texts import read_texts as read_texts
 from .motives.hypotheses import hypotheses as hypotheses
-from .people.principal_components import find_components as find_components
 from .people.growth_comparison import compare_growth as compare_growth
+from .people.principal_components import find_components as find_components
 from .people.styles import curiosity_styles as curiosity_styles
 from .people.word_lists import estimate_network as estimate_network
 from .people.word_lists import measure_lists as measure_lists

@@ -18,66 +18,32 @@ from curiograph.kernels.random import draw_uniform
 def swap_edges(indptr, indices, bounds, tries, streams):
     """Return the rows of an undirected graph after `tries` attempts per edge to swap two random edges."""
     rows = indices.copy()
-    owner = _find_owners(indptr)
-    reverse = _find_reverse_slots(indptr, indices)
+    owner = np.empty(indices.shape[0], np.int32)  # row of every slot
+    reverse = np.empty(indices.shape[0], np.int64)  # slot of the reverse of every edge
+    filled = indptr[:-1].copy()  # rows are sorted, so the reverse edges of each row come in order
+    for u in range(indptr.shape[0] - 1):
+        for slot in range(indptr[u], indptr[u + 1]):
+            owner[slot] = u
+            v = indices[slot]
+            reverse[filled[v]] = slot
+            filled[v] += 1
     for k in range(bounds.shape[0] - 1):
         start = indptr[bounds[k]]
         size = indptr[bounds[k + 1]] - start
         for t in range(tries * (size // 2)):
             s = start + int(draw_uniform(streams[k], t, 0) * size)
             r = start + int(draw_uniform(streams[k], t, 1) * size)
-            if _are_disjoint(rows, owner, s, r):
-                _swap(indptr, rows, reverse, owner, s, r)
-    _sort_rows(indptr, rows)
-    return rows
-
-
-@inner_kernel
-def _are_disjoint(rows, owner, s, r):
-    """Return whether the edges of two slots have four distinct nodes."""
-    a, b, c, d = owner[s], rows[s], owner[r], rows[r]
-    return not (a in (c, d) or b in (c, d))
-
-
-@inner_kernel
-def _swap(indptr, rows, reverse, owner, s, r):
-    """Replace the disjoint edges a-b and c-d of two slots by a-d and c-b, unless one exists; return whether it did."""
-    a, b, c, d = owner[s], rows[s], owner[r], rows[r]
-    if _are_neighbors(indptr, rows, a, d) or _are_neighbors(indptr, rows, c, b):
-        return False
-    back_s, back_r = reverse[s], reverse[r]
-    rows[s], rows[back_r] = d, a
-    rows[r], rows[back_s] = b, c
-    reverse[s], reverse[back_r] = back_r, s
-    reverse[r], reverse[back_s] = back_s, r
-    return True
-
-
-@inner_kernel
-def _find_owners(indptr):
-    """Return the row of every slot."""
-    owner = np.empty(indptr[-1], np.int32)
-    for u in range(indptr.shape[0] - 1):
-        owner[indptr[u] : indptr[u + 1]] = u
-    return owner
-
-
-@inner_kernel
-def _sort_rows(indptr, rows):
+            a, b, c, d = owner[s], rows[s], owner[r], rows[r]
+            if a in (c, d) or b in (c, d) or _are_neighbors(indptr, rows, a, d) or _are_neighbors(indptr, rows, c, b):
+                continue
+            back_s, back_r = reverse[s], reverse[r]
+            rows[s], rows[back_r] = d, a
+            rows[r], rows[back_s] = b, c
+            reverse[s], reverse[back_r] = back_r, s
+            reverse[r], reverse[back_s] = back_s, r
     for u in range(indptr.shape[0] - 1):
         sort_range(rows, indptr[u], indptr[u + 1])
-
-
-@inner_kernel
-def _find_reverse_slots(indptr, indices):
-    """Return the slot of the reverse of every edge; rows are sorted, so each row fills in order."""
-    filled = indptr[:-1].copy()
-    reverse = np.empty(indices.shape[0], np.int64)
-    for s in range(indices.shape[0]):
-        v = indices[s]
-        reverse[filled[v]] = s
-        filled[v] += 1
-    return reverse
+    return rows
 
 
 @inner_kernel

@@ -311,6 +311,8 @@ def test_meaning_equals_its_definition(case: tuple[cg.Graph, list[list[int]]]) -
         for each in (found, given_table):
             check_equal(each["edge_weight"][number], np.mean(edges) if edges else math.nan)
             check_equal(each["forward_flow"][number], compute_forward_flow(dense, walk))
+    alone = cg.profile(weighted, walks, measures="weighted_clustering").measures  # each can be asked for alone
+    check_equal(alone["weighted_clustering"], found["weighted_clustering"])
 
 
 # ---- inputs, tables and choices of measures ----------------------------------------------------------------------
