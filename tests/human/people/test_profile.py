@@ -185,6 +185,8 @@ def test_components_equal_an_eigendecomposition() -> None:
     assert found.reliability[0].value > 0.7  # two kinds of walkers
     with pytest.raises(cg.errors.WalkError, match="2 people"):
         cg.human.find_components(cg.profile(graph, lists[:2]))
+    with pytest.raises(cg.errors.WalkError, match="6 people or more"):  # three people span two dimensions
+        cg.human.find_components(cg.profile(graph, lists[:3]), 5)
 
 
 @settings(max_examples=25, deadline=None)
