@@ -21,7 +21,6 @@ from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
 from curiograph.exploration.mdp import begin
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES
-from curiograph.human.people.null_models import NULL_MODELS
 from curiograph.rewards.cct import FlexibilityTracker
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
@@ -88,7 +87,7 @@ def time_compressibility(seed: int, quick: bool) -> Iterator[Row]:
 
 
 def time_flexibility(seed: int, quick: bool) -> Iterator[Row]:
-    """Time cct per candidate of random walks, and a latticized graph."""
+    """Time cct per candidate of random walks."""
     graph, where = None if quick else read_wikispeedia(), "Wikispeedia"
     if graph is None:
         nodes, edges = (100, 1_000) if quick else (4_604, 119_882)
@@ -103,10 +102,6 @@ def time_flexibility(seed: int, quick: bool) -> Iterator[Row]:
         tracker = FlexibilityTracker(walks.stack, walks.nodes, walks.lengths)
         (seconds,) = time_medians(partial(tracker.candidate_values, found.offsets, found.nodes))
         yield allow("cct of a candidate", f"{size} nodes visited, {where}", seconds / len(found.nodes), 1e-6)
-    no_walks = np.empty((0, 1), np.int32)
-    latticize = partial(NULL_MODELS["latticized"], graph, no_walks, no_walks, 0)
-    (seconds,) = time_medians(latticize, repeats=1 if quick else 3)
-    yield Row("latticize a graph", f"{graph.skeleton.num_edges:,} edges, {where}", seconds)
 
 
 def time_episodes(seed: int, quick: bool) -> Iterator[Row]:

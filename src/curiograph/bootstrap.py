@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,10 @@ class Estimate:
     def __str__(self) -> str:
         bounds = f"{self.low:.3g} to {self.high:.3g}" if self.low == self.low else "no interval"
         return f"{self.value:.3g} ({bounds})"
+
+
+NO_ESTIMATE = Estimate(np.nan, np.nan, np.nan)
+"""Estimate of a quantity that is not defined."""
 
 
 def draw_weights(size: int, seed: Seed = 0) -> Iterator[Float64]:
@@ -136,6 +140,18 @@ def make_columns(name: str, estimates: Sequence[Estimate]) -> dict[str, list[Any
         f"{name}_low": [estimate.low for estimate in estimates],
         f"{name}_high": [estimate.high for estimate in estimates],
     }
+
+
+def expand_estimates(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns, with three columns for each estimate; values that a row lacks are NaN or None."""
+    columns: dict[str, list[Any]] = {}
+    for name in max(rows, key=len):
+        values = [row.get(name) for row in rows]
+        if any(isinstance(value, Estimate) for value in values):
+            columns |= make_columns(name, [NO_ESTIMATE if value is None else value for value in values])
+        else:
+            columns[name] = values
+    return columns
 
 
 def adjust_holm(p_values: Float64) -> Float64:

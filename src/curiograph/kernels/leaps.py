@@ -10,7 +10,7 @@ from curiograph.kernels.subgraph_measures import link_nodes
 
 @kernel
 def measure_leaps(indptr, indices, nodes, offsets, community):
-    """Return the share of steps that are leaps, and of leaps that are linked later, for every walk; NaN for one node.
+    """Return the shares of steps that are leaps, and leaps that are linked later, for every walk; NaN for one node.
 
     A leap is the first visit of a node in another community than the one before it, without a link to any earlier node.
     It is linked later if both nodes are connected in the subgraph of the whole walk.

@@ -1,4 +1,4 @@
-"""Degree-preserving rewiring by double edge swaps, at random or towards a lattice.
+"""Degree-preserving rewiring by double edge swaps.
 
 Edges a-b and c-d become a-d and c-b, unless one of these exists or is a self-loop. Degrees do not change, so a swap
 overwrites four entries of the rows in place. Nodes are in blocks `bounds[k]:bounds[k + 1]` without edges between them,
@@ -13,132 +13,37 @@ from curiograph.kernels.adjacency import sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
 
-_MAX_REDRAWS = 20  # draws for each pair of edges without a common node
-
 
 @kernel
 def swap_edges(indptr, indices, bounds, tries, streams):
     """Return the rows of an undirected graph after `tries` attempts per edge to swap two random edges."""
     rows = indices.copy()
-    owner = _find_owners(indptr)
-    reverse = _find_reverse_slots(indptr, indices)
+    owner = np.empty(indices.shape[0], np.int32)  # row of every slot
+    reverse = np.empty(indices.shape[0], np.int64)  # slot of the reverse of every edge
+    filled = indptr[:-1].copy()  # rows are sorted, so the reverse edges of each row come in order
+    for u in range(indptr.shape[0] - 1):
+        for slot in range(indptr[u], indptr[u + 1]):
+            owner[slot] = u
+            v = indices[slot]
+            reverse[filled[v]] = slot
+            filled[v] += 1
     for k in range(bounds.shape[0] - 1):
         start = indptr[bounds[k]]
         size = indptr[bounds[k + 1]] - start
         for t in range(tries * (size // 2)):
             s = start + int(draw_uniform(streams[k], t, 0) * size)
             r = start + int(draw_uniform(streams[k], t, 1) * size)
-            if _are_disjoint(rows, owner, s, r):
-                _swap(indptr, rows, reverse, owner, s, r)
-    _sort_rows(indptr, rows)
-    return rows
-
-
-@kernel
-def latticize_edges(indptr, indices, bounds, rounds, streams):
-    """Return the rows of an undirected graph after swaps that make its edges shorter along a ring of its nodes.
-
-    The nodes of a block are put on a ring in random order. `rounds` times per edge, pairs of edges are drawn until one
-    can be swapped without an increase of the sum of both distances along the ring, at most 1 + 2 e / (n - 1) times for
-    n nodes and e edges. This is `latmio_und` of the Brain Connectivity Toolbox (Maslov and Sneppen 2002, Sporns and Zwi
-    2004), except that pairs of edges with a common node are not drawn again forever: the edges of a star have no other
-    pairs.
-    """
-    rows = indices.copy()
-    owner = _find_owners(indptr)
-    reverse = _find_reverse_slots(indptr, indices)
-    place = np.empty(indptr.shape[0] - 1, np.int64)
-    for k in range(bounds.shape[0] - 1):
-        stream = streams[k]
-        start = indptr[bounds[k]]
-        size = indptr[bounds[k + 1]] - start
-        length = bounds[k + 1] - bounds[k]
-        shuffle_ring(place, bounds[k], bounds[k + 1], stream)
-        draws = 0
-        attempts = 1 + round(size / max(1, length - 1))
-        for _ in range(rounds * (size // 2)):
-            attempt = 0
-            for _ in range(_MAX_REDRAWS * attempts):
-                s = start + int(draw_uniform(stream, draws, 0) * size)
-                r = start + int(draw_uniform(stream, draws, 1) * size)
-                draws += 1
-                if not _are_disjoint(rows, owner, s, r):
-                    continue
-                a, b, c, d = place[owner[s]], place[rows[s]], place[owner[r]], place[rows[r]]
-                before = _measure_ring(a, b, length) + _measure_ring(c, d, length)
-                after = _measure_ring(a, d, length) + _measure_ring(c, b, length)
-                if before >= after and _swap(indptr, rows, reverse, owner, s, r):
-                    break
-                attempt += 1
-                if attempt == attempts:
-                    break
-    _sort_rows(indptr, rows)
-    return rows
-
-
-@kernel
-def shuffle_ring(place, first, last, stream):
-    """Write the places of the nodes of a block on a ring in random order to `place`."""
-    for u in range(first, last):
-        place[u] = u - first
-    for i in range(last - first - 1, 0, -1):
-        j = int(draw_uniform(stream, last - first - 1 - i, 2) * (i + 1))
-        place[first + i], place[first + j] = place[first + j], place[first + i]
-
-
-@inner_kernel
-def _measure_ring(x, y, length):
-    """Return the distance between two places on a ring."""
-    distance = abs(x - y)
-    return min(distance, length - distance)
-
-
-@inner_kernel
-def _are_disjoint(rows, owner, s, r):
-    """Return whether the edges of two slots have four distinct nodes."""
-    a, b, c, d = owner[s], rows[s], owner[r], rows[r]
-    return not (a in (c, d) or b in (c, d))
-
-
-@inner_kernel
-def _swap(indptr, rows, reverse, owner, s, r):
-    """Replace the disjoint edges a-b and c-d of two slots by a-d and c-b, unless one exists; return whether it did."""
-    a, b, c, d = owner[s], rows[s], owner[r], rows[r]
-    if _are_neighbors(indptr, rows, a, d) or _are_neighbors(indptr, rows, c, b):
-        return False
-    back_s, back_r = reverse[s], reverse[r]
-    rows[s], rows[back_r] = d, a
-    rows[r], rows[back_s] = b, c
-    reverse[s], reverse[back_r] = back_r, s
-    reverse[r], reverse[back_s] = back_s, r
-    return True
-
-
-@inner_kernel
-def _find_owners(indptr):
-    """Return the row of every slot."""
-    owner = np.empty(indptr[-1], np.int32)
-    for u in range(indptr.shape[0] - 1):
-        owner[indptr[u] : indptr[u + 1]] = u
-    return owner
-
-
-@inner_kernel
-def _sort_rows(indptr, rows):
+            a, b, c, d = owner[s], rows[s], owner[r], rows[r]
+            if a in (c, d) or b in (c, d) or _are_neighbors(indptr, rows, a, d) or _are_neighbors(indptr, rows, c, b):
+                continue
+            back_s, back_r = reverse[s], reverse[r]
+            rows[s], rows[back_r] = d, a
+            rows[r], rows[back_s] = b, c
+            reverse[s], reverse[back_r] = back_r, s
+            reverse[r], reverse[back_s] = back_s, r
     for u in range(indptr.shape[0] - 1):
         sort_range(rows, indptr[u], indptr[u + 1])
-
-
-@inner_kernel
-def _find_reverse_slots(indptr, indices):
-    """Return the slot of the reverse of every edge; rows are sorted, so each row fills in order."""
-    filled = indptr[:-1].copy()
-    reverse = np.empty(indices.shape[0], np.int64)
-    for s in range(indices.shape[0]):
-        v = indices[s]
-        reverse[filled[v]] = s
-        filled[v] += 1
-    return reverse
+    return rows
 
 
 @inner_kernel

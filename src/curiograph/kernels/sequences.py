@@ -198,51 +198,14 @@ def summarize_steps(lengths, offsets):
 
 @kernel
 def find_weights(indptr, indices, weights, pairs):
-    """Return the larger weight of the edges between the nodes of each pair, minus infinity if there is none."""
-    out = np.empty(pairs.shape[0])
+    """Return the larger weight of the edges between the nodes of each pair, 0 if there is none."""
+    out = np.zeros(pairs.shape[0])
     for i in range(pairs.shape[0]):
-        out[i] = _find_larger_weight(indptr, indices, weights, pairs[i, 0], pairs[i, 1])
+        there = find_slot(indptr, indices, pairs[i, 0], pairs[i, 1])
+        back = find_slot(indptr, indices, pairs[i, 1], pairs[i, 0])
+        if there >= 0 or back >= 0:
+            out[i] = max(weights[there if there >= 0 else back], weights[back if back >= 0 else there])
     return out
-
-
-@kernel
-def measure_forward_flow(indptr, indices, weights, visits, offsets, nodes, node_offsets):
-    """Return the mean over visits of the mean distance 1 - weight to all earlier visits of the walk.
-
-    `nodes` are the distinct nodes of the walks. Two nodes have the larger weight of the edges between them.
-    """
-    out = np.full(offsets.shape[0] - 1, np.nan)
-    for i in range(offsets.shape[0] - 1):
-        first, last = node_offsets[i], node_offsets[i + 1]
-        places = np.full((get_map_size(last - first), 2), -1, np.int32)
-        for a in range(first, last):
-            map_put(places, nodes[a], a - first)
-        times = np.zeros(last - first, np.int64)
-        flow = 0.0
-        for t in range(offsets[i], offsets[i + 1]):
-            distance = 0.0
-            for a in range(first, last):
-                if times[a - first] > 0 and nodes[a] != visits[t]:
-                    weight = _find_larger_weight(indptr, indices, weights, nodes[a], visits[t])
-                    distance += times[a - first] * (1 - max(weight, 0.0))
-            times[map_get(places, visits[t])] += 1
-            if t > offsets[i]:
-                flow += distance / (t - offsets[i])
-        if offsets[i + 1] - offsets[i] >= 2:
-            out[i] = flow / (offsets[i + 1] - offsets[i] - 1)
-    return out
-
-
-@inner_kernel
-def _find_larger_weight(indptr, indices, weights, u, v):
-    """Return the larger weight of the edges between two nodes, minus infinity if there is none."""
-    weight = -np.inf
-    there, back = find_slot(indptr, indices, u, v), find_slot(indptr, indices, v, u)
-    if there >= 0:
-        weight = max(weight, weights[there])
-    if back >= 0:
-        weight = max(weight, weights[back])
-    return weight
 
 
 @kernel

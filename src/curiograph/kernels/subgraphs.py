@@ -51,24 +51,6 @@ def build_subgraphs(indptr, indices, nodes, lengths, offsets, candidates):
 
 
 @kernel
-def build_walk_networks(indptr, indices, visits):
-    """Return the rows of a graph with the visited subgraph of every walk; node t of walk i is `i * steps + t`."""
-    walks, steps = visits.shape
-    starts = np.zeros(walks * steps + 1, np.int64)
-    links = np.empty(8 * walks * steps + 16, np.int32)
-    edges = 0
-    for i in range(walks):
-        links = reserve(links, edges, steps**2)
-        for a in range(steps):
-            for b in range(steps):
-                if a != b and has_edge(indptr, indices, visits[i, a], visits[i, b]):
-                    links[edges] = i * steps + b
-                    edges += 1
-            starts[i * steps + a + 1] = edges
-    return starts, links[:edges].copy()
-
-
-@kernel
 def count_degrees_and_triangles(bounds, starts, links):
     """Return the degree and the number of triangles of every node inside its subgraph."""
     out = np.zeros((starts.shape[0] - 1, 2), np.float32)

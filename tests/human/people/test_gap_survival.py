@@ -89,3 +89,10 @@ def test_restricted_means_of_groups_are_tested_by_permuting_people(growths):
     exceeding = np.mean(np.array(drawn) >= compare(dict(zip(people, labels, strict=True))) - 1e-9)
     assert found.p == pytest.approx(exceeding, abs=0.08)
     assert np.isnan(cg.gap_survival(growths).p)
+
+
+def test_people_with_a_blank_group_are_left_out(growths):
+    walks = [growth.nodes for growth in growths]
+    groups = {f"p{n}": ["a", "b", " ", None][n % 4] for n in range(10)}
+    people = cg.human.Trajectories.from_walks(walks, users=growths.users, user_columns={"group": groups})
+    assert list(cg.gap_survival(cg.measure(GRAPH, people), "group").curves) == ["a", "b"]

@@ -149,6 +149,51 @@ def test_covariates_equal_an_analysis_of_covariance():
     assert found["p"][1] == pytest.approx(pair.pvalues["C(group)[T.b]"], abs=0.01)
 
 
+def test_covariates_that_are_constant_or_depend_on_others_change_nothing():
+    rng = np.random.default_rng(0)
+    values, groups, age = rng.normal(size=(20, 1)), np.arange(20) % 2, rng.normal(30, 5, (20, 1))
+    values[0] = 9.0
+    for one, other in ((np.empty((20, 0)), np.ones((20, 1))), (age, np.hstack([age, 12 * age, age**0]))):
+        found = [compute_group_p(values, groups, each, permutations=999, seed=0) for each in (one, other)]
+        assert found[0] == found[1]
+    frame = pd.DataFrame({"user": range(20), "group": groups, "value": values[:, 0], "age": age[:, 0]})
+    months = frame.assign(months=12 * frame["age"], one=1.0)
+    expected = cg.compare_groups(frame, "group", covariates="age", measures=["value"]).to_frame()
+    found = cg.compare_groups(months, "group", covariates=["age", "months", "one"], measures=["value"]).to_frame()
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_covariates_that_determine_the_group_leave_no_difference():
+    frame = pd.DataFrame({"user": range(12), "group": [0, 1] * 6, "site": [3, 5] * 6, "value": range(12)})
+    found = cg.compare_groups(frame, "group", covariates="site", measures=["value"]).to_frame()
+    assert found[["difference", "difference_low", "effect", "p", "p_holm"]].isna().all(axis=None)
+
+
+def test_tables_of_people_can_be_compared(profile):
+    people = profile.per_user()  # has a column of the number of walks
+    found = cg.compare_groups(people, "group", measures=["walks", "beta1"]).to_frame()
+    assert found.loc[0, "mean"] == people.loc[people["group"] == "browser", "walks"].mean()
+    expected = cg.compare_groups(profile, "group", measures=["beta1"]).rows["p"]
+    assert [found.loc[1, "p"]] == expected
+    assert cg.correlate(people, "score", measures=["beta1"]).rows["people"] == [20]
+
+
+def test_paired_people_without_a_group_are_listed():
+    frame = pd.DataFrame({"user": list("aabbccd"), "group": [*"xyxyxy", None], "value": [1.0, 2, 3, 5, 5, 6, 7]})
+    assert cg.compare_groups(frame, "group", paired=True, measures=["value"]).without_group == ["d"]
+
+
+def test_walks_of_equal_nodes_that_differ_in_returns_are_compared():
+    """Measures of the subgraph do not depend on the number of visits."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"user": range(40), "group": ["a", "b"] * 20, "nodes": 8, "visits": [9, 15] * 20})
+    frame = frame.assign(beta1=rng.normal(size=40) + frame["visits"], revisits=frame["visits"] - 8)
+    found = cg.compare_groups(frame, "group", measures=["beta1", "revisits"])
+    assert found.depends_on_length == ["revisits"]
+    assert "differ in beta1" in found.answer
+    assert "nodes=10" not in found.answer
+
+
 def test_groups_that_differ_in_length_are_told_apart_from_others():
     rng = np.random.default_rng(2)
     lists = [
@@ -287,6 +332,15 @@ def test_samples_without_variance_count_as_no_effect():
     assert effect.value == pytest.approx(0.31, abs=0.01)
     assert effect.low == 0.0
     assert effect.high == pytest.approx(0.57, abs=0.12)
+
+
+def test_samples_without_variance_count_as_no_correlation():
+    """One of 40 people has a gap: samples without this person say nothing, and the interval includes 0."""
+    scores = np.random.default_rng(0).normal(size=40)
+    frame = pd.DataFrame({"user": range(40), "gaps": (np.arange(40) == np.argmax(scores)) * 1, "score": scores})
+    found = cg.correlate(frame, "score").rows
+    assert found["rho"][0] > 0.2
+    assert found["rho_low"] == [0.0]
 
 
 def test_no_effect_size_without_variation():

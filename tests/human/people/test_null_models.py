@@ -16,7 +16,7 @@ from curiograph.agents.agent_names import as_agent
 from curiograph.centrality.walk_statistics import simulate_biased_walks
 from curiograph.exploration.mdp import begin
 from curiograph.human.people.growth_comparison import HUMAN, compare_growth, measure_null
-from curiograph.human.people.null_models import NULL_MODELS, share_edges
+from curiograph.human.people.null_models import NULL_MODELS
 from curiograph.human.trajectories import Trajectories
 from oracles.reference import draw_graph
 from support.people import follow_agent
@@ -40,13 +40,12 @@ def walk_with_agent(graph, agent, p_g, walks=150, steps=8, seed=0):
     return simulate_biased_walks(begin([graph], [starts], "igt", steps, seed=seed), as_agent(agent), p_g, steps)
 
 
-@pytest.mark.parametrize("name", ["rewired", "latticized"])
 @given(st.integers(4, 20), st.integers(3, 60), st.booleans(), st.integers(0, 2**64 - 1))
-def test_swaps_keep_degrees_and_stay_simple(name, nodes, edges, directed, seed):
+def test_swaps_keep_degrees_and_stay_simple(nodes, edges, directed, seed):
     pairs = np.random.default_rng([nodes, edges]).integers(nodes, size=(edges, 2))
     pairs[0] = 0, 1
     graph = cg.Graph.from_edges(pairs, directed=directed, nodes=range(nodes))
-    other, _ = draw_null(name, graph, NO_WALKS, seed)
+    other, _ = draw_null("rewired", graph, NO_WALKS, seed)
     assert np.array_equal(other.degrees, graph.skeleton.degrees)
     again = cg.Graph.from_networkx(other.to_networkx())  # drops loops, merges and mirrors edges, sorts rows
     assert again == other
@@ -60,125 +59,6 @@ def test_rewiring_samples_graphs_uniformly():
         for seed in range(2000)
     ]
     assert np.mean(np.array(parts) == 2) == pytest.approx(1 / 7, abs=0.03)
-
-
-@pytest.mark.parametrize("family", ["er", "ba", "ws"])
-def test_lattices_are_like_those_of_the_brain_connectivity_toolbox(family):
-    """Both put nodes on a ring at random; edges become as short, and the graphs as clustered."""
-    bct = pytest.importorskip("bct")
-    graph = cg.generate(family, nodes=40, seed=1)
-    matrix = networkx.to_numpy_array(graph.to_networkx())
-    place = np.arange(40)
-    theirs = [bct.latmio_und(matrix, 10, seed=seed)[1] for seed in range(3)]  # in the order of the ring
-    ours, distances = [], []
-    for seed in range(12):
-        kernels.rewire.shuffle_ring(place, 0, 40, np.uint64(seed))
-        order = np.argsort(place)
-        ours.append(
-            networkx.to_numpy_array(draw_null("latticized", graph, NO_WALKS, seed)[0].to_networkx())[
-                np.ix_(order, order)
-            ]
-        )
-        distances.append(measure_ring(matrix[np.ix_(order, order)]))
-    found, expected = (np.mean([measure_ring(each) for each in some]) for some in (ours, theirs))
-    assert found == pytest.approx(expected, rel=0.07)
-    assert found < 0.6 * np.mean(distances)
-    found, expected = (np.mean([measure_clustering(each) for each in some]) for some in (ours, theirs))
-    assert found == pytest.approx(expected, rel=0.15)
-    if family != "ws":
-        rewired = networkx.to_numpy_array(draw_null("rewired", graph, NO_WALKS, 0)[0].to_networkx())
-        assert found > 1.5 * measure_clustering(rewired)
-
-
-def measure_ring(matrix: np.ndarray) -> float:
-    """Mean distance of the ends of an edge along the ring of all nodes in their order."""
-    rows, columns = np.nonzero(matrix)
-    distances = abs(rows - columns)
-    return float(np.minimum(distances, len(matrix) - distances).mean())
-
-
-def measure_clustering(matrix: np.ndarray) -> float:
-    return networkx.average_clustering(networkx.from_numpy_array(matrix))
-
-
-# ---- networks of walks ----------------------------------------------------------------------------------------------
-
-
-def split_networks(graph: cg.Graph, visits: np.ndarray) -> list[networkx.Graph]:
-    """The network of each walk, with nodes 0, 1, ... in order of visit."""
-    assert np.array_equal(visits, np.arange(visits.size).reshape(visits.shape))
-    size = visits.shape[1]
-    networks = [networkx.empty_graph(size) for _ in visits]
-    for u, v in graph.to_networkx().edges:
-        assert u // size == v // size
-        networks[u // size].add_edge(u % size, v % size)
-    return networks
-
-
-@pytest.mark.parametrize("draw", ["network-rewired", "network-latticized"])
-@pytest.mark.parametrize("directed", [False, True])
-def test_swaps_within_networks_keep_the_degrees_of_every_visit(draw, directed):
-    graph = draw_graph(np.random.default_rng(0), 30, 0.3, directed=directed)
-    visits = np.stack([np.random.default_rng(k).permutation(30)[:9] for k in range(25)]).astype(np.int32)
-    originals = [graph.skeleton.to_networkx().subgraph(walk.tolist()) for walk in visits]
-    networks = split_networks(*draw_null(draw, graph, visits, 5))
-    assert [[network.degree(t) for t in range(9)] for network in networks] == [
-        [original.degree(v) for v in walk.tolist()] for original, walk in zip(originals, visits, strict=True)
-    ]
-    changed = [
-        set(network.edges) != set(networkx.relabel_nodes(original, {v: t for t, v in enumerate(walk.tolist())}).edges)
-        for network, original, walk in zip(networks, originals, visits, strict=True)
-    ]
-    assert np.mean(changed) > 0.5
-
-
-@pytest.mark.parametrize("draw", ["constant", "proportional", "preferential"])
-def test_grown_networks_have_as_many_nodes_and_edges(draw):
-    visits = np.stack([np.random.default_rng(k).permutation(50)[:7] for k in range(60)]).astype(np.int32)
-    for graph in (GRAPH, cg.toys.complete(50), cg.Graph.from_edges([(0, 1)], nodes=range(50))):
-        networks = split_networks(*draw_null(draw, graph, visits, 1))
-        expected = [graph.to_networkx().subgraph(walk.tolist()).number_of_edges() for walk in visits]
-        assert [network.number_of_edges() for network in networks] == expected
-
-
-def count_arrivals(networks: list[networkx.Graph]) -> np.ndarray:
-    """Mean number of links of every node to earlier ones."""
-    return np.mean([[sum(u < v for u in network[v]) for v in network] for network in networks], axis=0)
-
-
-def test_arrivals_of_grown_networks_follow_their_definition():
-    graph = draw_graph(np.random.default_rng(0), 60, 0.15)
-    visits = np.stack([np.random.default_rng(k).permutation(60)[:10] for k in range(3000)]).astype(np.int32)
-    draws = {draw: split_networks(*draw_null(draw, graph, visits, 2)) for draw in ("constant", "proportional")}
-    edges = np.mean([network.number_of_edges() for network in draws["constant"]])
-    earlier = np.arange(10)
-    assert count_arrivals(draws["constant"]) == pytest.approx(edges * earlier / 45, abs=0.06)
-    weights = earlier * (earlier + 1)  # pairs times the number of the later node
-    assert count_arrivals(draws["proportional"]) == pytest.approx(edges * weights / weights.sum(), abs=0.12)
-
-
-def test_preferential_attachment_prefers_degrees():
-    """A network of 4 nodes and 4 edges: 1, then 1 or 2 edges on arrival."""
-    graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
-    visits = np.tile(np.arange(4, dtype=np.int32), (4000, 1))
-    networks = split_networks(*draw_null("preferential", graph, visits, 3))
-    arrivals = np.array([[sum(u < v for u in network[v]) for v in range(4)] for network in networks])
-    assert {tuple(row) for row in arrivals.tolist()} == {(0, 1, 2, 1), (0, 1, 1, 2)}
-    assert np.mean(arrivals[:, 2] == 2) == pytest.approx(0.5, abs=0.03)
-    paths = [network for network, row in zip(networks, arrivals, strict=True) if row[2] == 1]
-    # node 2 joined 0 or 1, which has degree 2 now; node 3 takes two of the degrees 2, 1, 1 without replacement
-    with_hub = [any(network.degree(u) == 3 for u in (0, 1)) for network in paths]
-    assert np.mean(with_hub) == pytest.approx(1 / 2 + 2 * (1 / 4) * (2 / 3), abs=0.03)
-
-
-@given(st.integers(2, 12), st.data())
-def test_edges_are_shared_evenly(size, data):
-    total = data.draw(st.integers(0, size * (size - 1) // 2))
-    (row,) = share_edges(np.array([total]), size, np.random.default_rng(data.draw(st.integers(0, 99)))).tolist()
-    assert sum(row) == total
-    free = [number for t, number in enumerate(row) if number < t]
-    assert all(number <= t for t, number in enumerate(row))
-    assert not free or max(row) - min(free) <= 1
 
 
 # ---- growth ---------------------------------------------------------------------------------------------------------
@@ -200,7 +80,8 @@ def test_shuffled_walks_have_the_same_final_values():
     assert not np.array_equal(others, nodes)
     before, after = measure_growth(GRAPH, nodes), measure_growth(graph, others)
     assert np.array_equal(before["gaps"][:, -1], after["gaps"][:, -1])
-    assert before["bits"][:, -1] == pytest.approx(after["bits"][:, -1])
+    assert before["bits"][:, -1] == pytest.approx(after["bits"][:, -1], abs=0.05)  # equal merges: by order of visit
+    assert before["bits"][:, -1].mean() == pytest.approx(after["bits"][:, -1].mean(), abs=0.003)
 
 
 def find_origin(graph, walk, visit):

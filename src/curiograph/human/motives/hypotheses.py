@@ -10,7 +10,7 @@ import numpy as np
 
 from curiograph.agents.agent_names import AgentLike
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import Estimate, adjust_holm, compute_upper_p, estimate_means, sum_by_user
+from curiograph.bootstrap import NO_ESTIMATE, adjust_holm, compute_upper_p, estimate_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
@@ -129,7 +129,7 @@ def hypotheses(
     order = np.argsort(-gains.sum(axis=0), kind="stable")
     gains, squares, percentiles = gains[:, order], squares[:, order], percentiles[:, order]
     is_best = find_best_motives(gains[counts >= min_choices])
-    shares = [Estimate(np.nan, np.nan, np.nan)] * len(compared)
+    shares = [NO_ESTIMATE] * len(compared)
     if len(is_best):
         shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64))
     below_chance = CHANCE * counts[:, None] - percentiles

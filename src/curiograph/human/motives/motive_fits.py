@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import Estimate, describe_few, make_columns
+from curiograph.bootstrap import Estimate, describe_few, expand_estimates
 from curiograph.results import Skipped, Table, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MAX_INFLATION = 10.0
@@ -33,6 +32,7 @@ Result = TypeVar("Result")
 class ByMotive(Table, Mapping[str, Result], Generic[Result]):
     """A result for each motive by its name, and values for each user."""
 
+    _flag: ClassVar[str]  # property of the result of a motive that is a column of the table
     fits: dict[str, Result]
     """Results by the name of the motive: best motive first, or weights in the given order."""
     choices: int
@@ -53,12 +53,30 @@ class ByMotive(Table, Mapping[str, Result], Generic[Result]):
     def __len__(self) -> int:
         return len(self.fits)
 
-    def _list_columns(self, estimates: Sequence[str], others: Sequence[str]) -> dict[str, list[Any]]:
-        """Return one entry per motive, with bounds of intervals such as `gain_low` and `gain_high`."""
-        columns: dict[str, list[Any]] = {"motive": list(self)}
-        for name in estimates:
-            columns |= make_columns(name, [getattr(fit, name) for fit in self.values()])
-        return columns | {name: [getattr(fit, name) for fit in self.values()] for name in others}
+    @property
+    def answer(self) -> str:
+        """The result in a few sentences."""
+        raise NotImplementedError
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return one row per motive; bounds of intervals are called `gain_low`, `gain_high` etc."""
+        rows = [{"motive": name, **vars(fit), self._flag: getattr(fit, self._flag)} for name, fit in self.items()]
+        columns = expand_estimates(rows)
+        del columns["name"]
+        return columns
+
+    def per_user(self) -> pd.DataFrame:
+        """Return one row per user and motive."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON values: the answer, the facts, one row per motive, and one per user and motive."""
+        per_user = to_plain(self.per_user().to_dict("records"))
+        return {"answer": self.answer, **super().to_dict(), "per_user": per_user}
+
+    def __repr__(self) -> str:
+        size = f"{self.choices:,} choices by {len(self.users):,} users"
+        return f"{type(self).__name__}({size}; {', '.join(self)})"
 
     def _list_users(self, **values: Float64) -> pd.DataFrame:
         """Return one row per user and motive: log columns, number of choices, and values given as users x motives."""
@@ -69,24 +87,22 @@ class ByMotive(Table, Mapping[str, Result], Generic[Result]):
         frame.insert(len(people) - 1, "motive", list(self) * len(self.users))
         return frame.assign(**{name: table.ravel() for name, table in values.items()})
 
-    def _plot_bars(self, ax: Axes, name: str, label: str) -> None:
-        """Plot an estimate of each motive as a bar with its 95 % interval."""
-        from curiograph.plotting import get_color
+    def _plot_panels(self, **labels: str) -> Figure:
+        """Plot two estimates, given by name with a label, of each motive as bars with 95 % intervals."""
+        from curiograph.plotting import create_figure, get_color
 
-        for row, (motive, fit) in enumerate(self.items()):
-            estimate: Estimate = getattr(fit, name)
-            ax.barh(row, estimate.value, color=get_color(_COLOR_NAMES.get(motive, motive)))
-            ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
-        ax.set_xlabel(label)
-
-    def _style_rows(self, left: Axes, right: Axes) -> None:
-        """Give two panels one row per motive, named on the left."""
-        for ax in (left, right):
+        figure, axes = create_figure(9.0, 1.2 + 0.4 * len(self), columns=2)
+        for ax, (name, label) in zip(axes, labels.items(), strict=True):
+            for row, (motive, fit) in enumerate(self.items()):
+                estimate: Estimate = getattr(fit, name)
+                ax.barh(row, estimate.value, color=get_color(_COLOR_NAMES.get(motive, motive)))
+                ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
             ax.axvline(0, color="black", linewidth=0.8)
+            ax.set_xlabel(label)
             ax.set_ylim(len(self) - 0.5, -0.5)
+            ax.set_yticks(range(len(self)), list(self) if ax is axes[0] else [""] * len(self))
             ax.spines[["top", "right"]].set_visible(False)
-        left.set_yticks(range(len(self)), list(self))
-        right.set_yticks([])
+        return figure
 
 
 @dataclass(frozen=True)
@@ -142,6 +158,7 @@ class Motives(ByMotive[MotiveFit]):
     The markov motive explains the 27 choices best, 1.53 (1.53 to 1.53) bits per choice better than chance and ...
     """
 
+    _flag = "opposed"
     left_out: Mapping[str, int]
     """Number of visits after the burn-in that are not choices, by reason ('revisit', 'no link', 'only candidate')."""
     folds: int
@@ -190,11 +207,6 @@ class Motives(ByMotive[MotiveFit]):
             answer += f". The choices are clearly opposed to {listed}; chance is {CHANCE}"
         return " ".join([f"{answer}.", *describe_few(len(self.users))])
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return one row per motive; bounds of intervals are called `gain_low`, `gain_high` etc."""
-        columns = self._list_columns(("gain", "behind", "percentile", "best_for"), ("p_better", "p_opposed", "opposed"))
-        return {"motive": list(self), "p_g": [fit.p_g for fit in self.values()], **columns}
-
     def per_user(self) -> pd.DataFrame:
         """Return one row per user and motive.
 
@@ -214,27 +226,13 @@ class Motives(ByMotive[MotiveFit]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values: the answer, the facts, one row per motive, and one per user and motive."""
-        return {
-            "answer": self.answer,
-            **super().to_dict(),
-            "left_out": dict(self.left_out),
-            "users": len(self.users),
-            "per_user": to_plain(self.per_user().to_dict("records")),
-            "weights": self.weights and self.weights.to_dict(),
-        }
-
-    def __repr__(self) -> str:
-        return f"Motives({self.choices:,} choices by {len(self.users):,} users; best first: {', '.join(self)})"
+        more = {"left_out": dict(self.left_out), "users": len(self.users)}
+        return {**super().to_dict(), **more, "weights": self.weights and self.weights.to_dict()}
 
     def plot(self) -> Figure:
         """Plot the gain of every motive and its share of users, with 95 % intervals over users."""
-        from curiograph.plotting import create_figure
-
-        figure, (left, right) = create_figure(9.0, 1.2 + 0.4 * len(self), columns=2)
-        self._plot_bars(left, "gain", "bits per choice better than chance")
-        self._plot_bars(right, "best_for", f"share of users it explains best ({self.min_choices} choices or more)")
-        self._style_rows(left, right)
-        return figure
+        share = f"share of users it explains best ({self.min_choices} choices or more)"
+        return self._plot_panels(gain="bits per choice better than chance", best_for=share)
 
 
 @dataclass(frozen=True)
@@ -247,12 +245,12 @@ class MotiveWeight:
     """Mean of the weight over the population."""
     spread: Estimate
     """Standard deviation of the weight over the population."""
-    reliability: float
-    """Share of the variance of the estimated weights of people that is no error; 1 if people can be distinguished."""
     alone: Estimate
     """Bits per choice of held-out people above the uniform choice, with this motive alone."""
     adds: Estimate
     """Bits per choice of held-out people that this motive adds to all other motives."""
+    reliability: float
+    """Share of the variance of the estimated weights of people that is no error; 1 if people can be distinguished."""
     inflation: float
     """Variance inflation factor, 1 / (1 - R^2) of the motive given all others; 1 if they are unrelated."""
     unit: float
@@ -279,11 +277,12 @@ class MotiveWeights(ByMotive[MotiveWeight]):
     >>> walks = cg.human.Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=g)
     >>> found = cg.human.hypotheses(g, walks, motives=["degree", "igt"], burn_in=2, weights=True)
     >>> found.weights
-    MotiveWeights(2 motives, 240 choices by 20 users)
+    MotiveWeights(240 choices by 20 users; degree, igt)
     >>> found.weights["degree"].mean.low > 0
     True
     """
 
+    _flag = "collinear"
     gain: Estimate
     """Bits per choice of held-out people above the uniform choice, with weights that all people share."""
     personal: Estimate
@@ -322,11 +321,6 @@ class MotiveWeights(ByMotive[MotiveWeight]):
             sentences.append(f"Do not interpret the weights of {named} one by one: the motives are nearly collinear.")
         return " ".join([*sentences, *self.remarks])
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return one row per motive; bounds of intervals are called `mean_low`, `mean_high` etc."""
-        others = ("reliability", "inflation", "unit", "collinear")
-        return self._list_columns(("mean", "spread", "alone", "adds"), others)
-
     def per_user(self) -> pd.DataFrame:
         """Return one row per user and motive.
 
@@ -337,34 +331,16 @@ class MotiveWeights(ByMotive[MotiveWeight]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values: the answer, the facts, one row per motive, and one per user and motive."""
-        return {
-            "answer": self.answer,
-            **super().to_dict(),
-            "gain": to_plain(self.gain),
-            "personal": to_plain(self.personal),
-            "left_out": self.left_out,
-            "remarks": self.remarks,
-            "per_user": to_plain(self.per_user().to_dict("records")),
-        }
-
-    def __repr__(self) -> str:
-        motives = f"{len(self)} motive{'' if len(self) == 1 else 's'}"
-        return f"MotiveWeights({motives}, {self.choices:,} choices by {len(self.users):,} users)"
+        more = {"gain": self.gain, "personal": self.personal, "left_out": self.left_out, "remarks": self.remarks}
+        return {**super().to_dict(), **to_plain(more)}
 
     def plot(self) -> Figure:
         """Plot weights with 95 % intervals and a dot for each person, and the bits that each motive adds."""
-        from curiograph.plotting import COLORS, create_figure, get_color
-
-        figure, (left, right) = create_figure(9.0, 1.4 + 0.5 * len(self), columns=2)
+        weight = "weight (one standard deviation of the score)"
+        figure = self._plot_panels(mean=weight, adds="bits per choice added to all other motives")
         shifts = np.random.default_rng(0).uniform(-0.3, 0.3, len(self.people))
-        for row, (name, weight) in enumerate(self.items()):
-            color = get_color(_COLOR_NAMES.get(name, name))
-            left.plot(self.people[:, row], row + shifts, ".", color=color, alpha=0.25, markersize=3, markeredgewidth=0)
-            left.plot([weight.mean.low, weight.mean.high], [row, row], color=COLORS["text"], linewidth=2)
-            left.plot(weight.mean.value, row, "D", color=COLORS["text"], markersize=5)
-        left.set_xlabel("weight (one standard deviation of the score)")
-        self._plot_bars(right, "adds", "bits per choice added to all other motives")
-        self._style_rows(left, right)
+        for row, column in enumerate(self.people.T):
+            figure.axes[0].plot(column, row + shifts, ".", color="#555555", alpha=0.25, markersize=3, markeredgewidth=0)
         return figure
 
 

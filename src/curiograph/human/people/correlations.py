@@ -10,17 +10,10 @@ import numpy as np
 from scipy.stats import rankdata
 
 from curiograph.arrays import Float64
-from curiograph.bootstrap import NUM_RESAMPLES, Estimate, adjust_holm
+from curiograph.bootstrap import NO_ESTIMATE, NUM_RESAMPLES, Estimate, adjust_holm, expand_estimates
 from curiograph.errors import SettingError
 from curiograph.human.people.group_tests import compute_permutation_p, fit_mixed_model
-from curiograph.human.people.people_table import (
-    BY,
-    average_people,
-    check_single,
-    expand_estimates,
-    number_people,
-    read_table,
-)
+from curiograph.human.people.people_table import BY, average_people, check_single, number_people, read_table
 from curiograph.results import Table
 from curiograph.validation import check_integer, check_seed
 
@@ -151,10 +144,13 @@ def compute_spearman(first: Float64, second: Float64) -> Float64:
 
 
 def estimate_spearman(values: Float64, scores: Float64, permutations: int, seed: int = 0) -> tuple[Estimate, float]:
-    """Return the rank correlation with a bootstrap interval over people, and its p-value by permutation of scores."""
+    """Return the rank correlation with a bootstrap interval over people, and its p-value by permutation of scores.
+
+    Samples of people who are all equal count as 0, as in `estimate_differences`.
+    """
     rho = float(compute_spearman(values, scores)) if len(values) >= _MIN_PEOPLE else np.nan
     if np.isnan(rho):
-        return Estimate(np.nan, np.nan, np.nan), np.nan
+        return NO_ESTIMATE, np.nan
     rng = np.random.default_rng([seed, 0])
     samples = []
     for start in range(0, NUM_RESAMPLES, _TOGETHER):
@@ -162,4 +158,4 @@ def estimate_spearman(values: Float64, scores: Float64, permutations: int, seed:
         samples.append(compute_spearman(values[drawn], scores[drawn]))
     ranks, centered = rankdata(values)[:, None], rankdata(scores) - (len(scores) + 1) / 2
     p_value = compute_permutation_p((1, len(scores)), lambda rows: np.abs(centered[rows] @ ranks), permutations, seed)
-    return Estimate.from_samples(rho, np.concatenate(samples)), float(p_value[0])
+    return Estimate.from_samples(rho, np.nan_to_num(np.concatenate(samples))), float(p_value[0])

@@ -13,7 +13,7 @@ from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
 from curiograph.errors import UnknownNameError, WalkError
 from curiograph.growth.records import Growths
 from curiograph.human.people.group_tests import compute_permutation_p
-from curiograph.human.people.people_table import number_people
+from curiograph.human.people.people_table import BY, average_people, check_single, clean_groups, number_people
 from curiograph.results import Table
 from curiograph.validation import check_integer, check_seed
 
@@ -85,7 +85,8 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
     growths : Growths
         Result of `measure` for several walks.
     by : str, optional
-        Name of a column of the log with the group of each person. Default: all people together.
+        Name of a column of the log with the group of each person; people without one are left out. Default: all people
+        together.
     horizon : int, optional
         Number of steps to which the mean lifetime is restricted. Default: the longest lifetime, of all groups the
         shortest of these.
@@ -105,19 +106,23 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
        time  survival  at_risk
     0     0       1.0        2
     """
+    import pandas as pd
+
     seed = check_seed(seed)
     if by is not None and by not in growths.people:
         raise UnknownNameError(f"there is no column {by!r}; the columns are {', '.join(growths.people)}.")
     frame = growths.gaps_frame()
     users, person = number_people(growths.users)
-    group_of = dict(zip(person.tolist(), ["all"] * len(person) if by is None else growths.people[by], strict=True))
-    groups = sorted({str(group) for group in group_of.values() if group is not None and group == group})
+    walks = pd.DataFrame({"user": growths.users, BY: "all" if by is None else growths.people[by]})
+    walks[BY] = clean_groups(walks[BY])
+    check_single(walks, "give one group per person")
+    group_of = average_people(walks, [])[BY]
+    members = {group: np.flatnonzero(group_of == group) for group in sorted(group_of.dropna().unique())}
     shape = len(users), int(frame["lifetime"].max() if len(frame) else 0) + 1
     cells = person[frame["walk"]] * shape[1] + frame["lifetime"]
     ended = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
     events = np.bincount(cells[~frame["censored"]], minlength=shape[0] * shape[1]).reshape(shape)
     at_risk = np.cumsum(ended[:, ::-1], axis=1)[:, ::-1]
-    members = {group: [number for number in sorted(group_of) if str(group_of[number]) == group] for group in groups}
     lengths = {group: int(np.count_nonzero(at_risk[rows].sum(axis=0))) for group, rows in members.items()}
     if not lengths or min(lengths.values()) == 0:
         raise WalkError("a group opened no gap, so there are no lifetimes; measure longer walks.")
@@ -146,8 +151,8 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
         # medians can be infinite, so bounds are not interpolated
         bounds = np.percentile(_find_median(samples), INTERVAL_PERCENTILES, method="inverted_cdf")
         medians[group] = Estimate(float(_find_median(survival[None, :])[0]), *map(float, bounds))
-    people = np.concatenate([members[group] for group in groups])
-    bounds = np.cumsum([0, *(len(members[group]) for group in groups)])
+    people = np.concatenate(list(members.values()))
+    bounds = np.cumsum([0, *map(len, members.values())])
 
     def compare_means(order: Int64) -> Float64:
         """Return the variance between groups of people in a given order, weighted by their sizes."""
@@ -161,7 +166,7 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
         middle = np.average(found, axis=0, weights=weights)
         return np.average((np.array(found) - middle) ** 2, axis=0, weights=weights)[:, None]
 
-    p = np.nan if len(groups) < 2 else compute_permutation_p((1, len(people)), compare_means, _PERMUTATIONS, seed)[0]
+    p = np.nan if len(members) < 2 else compute_permutation_p((1, len(people)), compare_means, _PERMUTATIONS, seed)[0]
     return GapSurvival(curves, means, medians, horizon, float(p))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Int64
-from curiograph.bootstrap import NUM_RESAMPLES, Estimate, adjust_holm, describe_few, estimate_means
+from curiograph.bootstrap import NUM_RESAMPLES, adjust_holm, describe_few, estimate_means, expand_estimates
 from curiograph.errors import SettingError, UnknownNameError, WalkError, quote_value
 from curiograph.human.people.group_tests import (
     adjust_difference,
@@ -23,7 +23,8 @@ from curiograph.human.people.group_tests import (
     fit_mixed_model,
 )
 from curiograph.human.people.measure_catalog import LENGTHS, MEASURES
-from curiograph.human.people.people_table import BY, average_people, check_single, expand_estimates, read_table
+from curiograph.human.people.people_table import BY, average_people, check_single, clean_groups, read_table
+from curiograph.human.trajectories import sort_users
 from curiograph.results import Table, get_version
 from curiograph.validation import check_integer, check_seed
 
@@ -37,7 +38,6 @@ ALL = "all groups"
 """In the column `group` of the row that tests for any difference between three groups or more."""
 _MAX_GROUPS = 20
 _LEVEL = 0.05
-_NO_ESTIMATE = Estimate(np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,9 +84,9 @@ class GroupComparison(Table):
 
     @property
     def depends_on_length(self) -> list[str]:
-        """Measures that differ between walks of different length, if the groups differ in length."""
-        names = dict.fromkeys(self.rows["measure"]) if self.lengths else ()
-        return [name for name in names if name in MEASURES and MEASURES[name].depends_on_length]
+        """Measures that depend on a length of walks in which the groups differ."""
+        names = dict.fromkeys(self.rows["measure"])
+        return [name for name in names if name in MEASURES and MEASURES[name].length in self.lengths]
 
     @property
     def answer(self) -> str:
@@ -96,17 +96,18 @@ class GroupComparison(Table):
         sentences = []
         if doubtful:
             differences = " and ".join(f"{name} (p = {p:.2g})" for name, p in self.lengths.items())
+            advice = "; compare walks of equal length, with profile(..., nodes=10)" if "nodes" in self.lengths else ""
             sentences.append(
                 f"The groups differ in the length of walks: {differences}. Differences in {', '.join(doubtful)} may be "
-                "due to it; compare walks of equal length, with profile(..., nodes=10)."
+                f"due to it{advice}."
             )
         tested = frame[frame["group"] == ALL] if len(self.people) > 2 else frame
         adjusted = f"adjusted for {tested['p'].count()} measure{'' if tested['p'].count() == 1 else 's'}"
         shown = tested[(tested["p_holm"] < _LEVEL) & ~tested["measure"].isin(doubtful)]
         clear = [f"{name} (p = {p:.2g})" for name, p in zip(shown["measure"], shown["p_holm"], strict=True)]
-        verb = f"differ in {', '.join(clear)}" if clear else "do not differ clearly in any measure"
-        other = " other" if doubtful and not clear else ""
-        verb = verb.replace("any measure", f"any{other} measure")
+        verb = f"do not differ clearly in any {'other ' if doubtful else ''}measure"
+        if clear:
+            verb = f"differ in {', '.join(clear)}"
         sentences.append(f"The groups {' and '.join(self.people)} {verb}, by permutation tests {adjusted}.")
         pairs = frame[(frame["group"] != ALL) & (frame["p_holm"] < _LEVEL) & frame["measure"].isin(shown["measure"])]
         if len(self.people) > 2 and len(pairs):
@@ -171,7 +172,7 @@ def compare_groups(
     measures: Sequence[str] | None = None,
     reference: str | None = None,
     paired: bool = False,
-    covariates: Sequence[str] = (),
+    covariates: str | Sequence[str] = (),
     mixed_model: bool = False,
     permutations: int = 9999,
     seed: int = 0,
@@ -195,7 +196,7 @@ def compare_groups(
     paired : bool
         Compare groups within people who have walks in several groups, such as conditions of an experiment: a person
         without a value in one of the groups is left out, and groups are permuted within people.
-    covariates : sequence of str
+    covariates : str or sequence of str
         Columns of numbers, such as age, whose linear effect is removed from differences, effect sizes and tests.
     mixed_model : bool
         Also fit a linear model of the values of single walks, with a random intercept per person if somebody has
@@ -220,21 +221,22 @@ def compare_groups(
     """
     permutations = check_integer("permutations", permutations, 1, "give 1 permutation or more")
     seed = check_seed(seed)
+    covariates = [covariates] if isinstance(covariates, str) else list(covariates)
     if paired and covariates:
         raise SettingError("paired comparisons take no covariates, since those of a person cancel; leave one out.")
     frame, selected = read_table(table, by, measures, covariates)
-    texts = frame[BY].astype(object).where(frame[BY].notna(), "").astype(str).str.strip()
-    frame = frame.assign(**{BY: texts.mask(texts == "")})
+    frame[BY] = clean_groups(frame[BY])
     if not paired:
         check_single(frame, "give one group per person, or compare within people with paired=True")
     names = _check_groups(frame.dropna(subset=BY).drop_duplicates(["user", BY])[BY].tolist(), reference)
     lengths = [name for name in LENGTHS if name in frame.select_dtypes("number") and name not in covariates]
     averaged = list(dict.fromkeys([*selected, *lengths, *covariates]))
-    units = average_people(frame, averaged)
     if paired:
         units = frame.dropna(subset=BY).groupby(["user", BY], sort=True)[averaged].mean().reset_index()
+    else:
+        units = average_people(frame, averaged)
     labels = np.array([names.index(group) if group in names else -1 for group in units[BY]])
-    compared = _Units(units, labels, names, paired, list(covariates), permutations, seed)
+    compared = _Units(units, labels, names, paired, covariates, permutations, seed)
     everyone = tuple(range(len(names)))
     enough = [name for name in selected if compared.is_known(name, everyone)]
     if measures is not None and len(enough) < len(selected):
@@ -251,33 +253,29 @@ def compare_groups(
     for name in enough:
         if omnibus:
             people = len(compared.select(name, everyone)) // (len(names) if paired else 1)
-            empty = dict.fromkeys(("mean", "other_mean", "difference", "effect"), _NO_ESTIMATE)
-            groups = {"measure": name, "group": ALL, "other": "", "people": people, "other_people": 0}
-            rows.append({**groups, **empty, "p": float(omnibus[name])})
+            rows.append({"measure": name, "group": ALL, "other": "", "people": people, "other_people": 0})
+            rows[-1]["p"] = omnibus[name]
         for pair in pairs:
-            rows.append({**compared.describe(name, pair), "p": float(tested[pair][name])})
+            rows.append({**compared.describe(name, pair), "p": tested[pair][name]})
             if mixed_model:
                 walks = frame[frame[BY].isin([names[number] for number in pair])]
                 is_first = (walks[BY] == names[pair[0]]).to_numpy(np.float64)
-                design = np.column_stack([is_first, walks[list(covariates)].to_numpy(np.float64)])
+                design = np.column_stack([is_first, walks[covariates].to_numpy(np.float64)])
                 rows[-1] |= fit_mixed_model(name, walks[name].to_numpy(np.float64), design, walks["user"])
     for is_all in (True, False):
         some = [row for row in rows if (row["group"] == ALL) is is_all]
         for row, p_holm in zip(some, adjust_holm(np.array([row["p"] for row in some])), strict=True):
             row["p_holm"] = float(p_holm)
-    if mixed_model and omnibus:
-        no_model: dict[str, Any] = {"slope": _NO_ESTIMATE, "slope_p": np.nan, "random_intercept": None, "converged": None}
-        rows = [{**row, **no_model} if row["group"] == ALL else row for row in rows]
     by_length = compared.test([name for name in lengths if compared.is_known(name, everyone)], everyone)
-    users = units["user"].tolist()
-    grouped = {user for user, label in zip(users, labels.tolist(), strict=True) if label >= 0}
+    users = units["user"].to_numpy(object)
+    grouped = set(users[labels >= 0])
     return GroupComparison(
         rows=expand_estimates(rows),
-        people={name: [users[row] for row in np.flatnonzero(labels == n)] for n, name in enumerate(names)},
-        without_group=[user for user in dict.fromkeys(users) if user not in grouped],
+        people={name: users[labels == number].tolist() for number, name in enumerate(names)},
+        without_group=[user for user in sort_users(frame["user"].tolist()) if user not in grouped],
         lengths={name: p for name, p in by_length.items() if p < _LEVEL},
         paired=paired,
-        covariates=list(covariates),
+        covariates=covariates,
         permutations=permutations,
         seed=seed,
     )

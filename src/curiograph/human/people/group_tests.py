@@ -11,12 +11,13 @@ import numpy as np
 from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import NUM_RESAMPLES, Estimate, draw_weights
+from curiograph.bootstrap import NO_ESTIMATE, NUM_RESAMPLES, Estimate, draw_weights
 from curiograph.errors import import_optional
 
 _MAX_DRAWN = 2**20  # rows permuted together; bounds the memory
 _TOLERANCE = 1e-9  # relative; permutations that are equal to the data may differ in the last bits
 _NO_VARIANCE = 1e-12  # relative; sums of squares below are zero up to rounding
+_DEPENDENT = 1e-9  # relative; singular values below are those of columns that depend on others
 
 
 def compute_permutation_p(
@@ -45,24 +46,36 @@ def compute_permutation_p(
 def compute_group_p(
     values: Float64, groups: Int64, covariates: Float64, *, permutations: int, seed: int, people: int = 1
 ) -> Float64:
-    """Return the p-value of any difference between groups for each column of values; NaN if a column is constant.
+    """Return the p-value of any difference between groups for each column of values.
 
-    Rows belong to `people` people with as many successive rows each, within whom groups are permuted; with `people` 1,
-    groups are permuted over all rows. With covariates (rows x columns), residuals are permuted instead of values
-    (Freedman and Lane 1983).
+    It is NaN if a column is constant, or if the covariates determine the groups. Rows belong to `people` people with as
+    many successive rows each, within whom groups are permuted; with `people` 1, groups are permuted over all rows. With
+    covariates (rows x columns), residuals are permuted instead of values (Freedman and Lane 1983).
     """
     size = len(values) // people
     blocks = values.reshape(people, size, -1)
     centered = (blocks - blocks.mean(axis=1, keepdims=True)).reshape(len(values), -1)
-    within = np.linalg.qr(covariates - covariates.mean(axis=0))[0]
+    within = find_basis(covariates)
     residuals = centered - within @ (within.T @ centered)
-    indicators = (groups[:, None] == np.arange(groups.max())).astype(np.float64)
-    indicators -= indicators.mean(axis=0)
-    between = np.linalg.qr(indicators - within @ (within.T @ indicators))[0]
+    between = find_basis((groups[:, None] == np.arange(groups.max())).astype(np.float64), within)
     total = (residuals**2).sum(axis=0)
     compute = partial(_compute_ratio, between=between, within=within, residuals=residuals, total=total)
     p_values = compute_permutation_p((people, size), compute, permutations, seed)
-    return np.where(total > _NO_VARIANCE * (values**2).sum(axis=0), p_values, np.nan)
+    is_tested = (total > _NO_VARIANCE * (values**2).sum(axis=0)) & (between.shape[1] == groups.max())
+    return np.where(is_tested, p_values, np.nan)
+
+
+def find_basis(columns: Float64, given: Float64 | None = None) -> Float64:
+    """Return orthonormal columns that span all centered columns; fewer if some are constant or depend on others.
+
+    With `given`, orthonormal and centered columns, only what these do not explain.
+    """
+    centered = columns - columns.mean(axis=0)
+    if given is not None:
+        centered = centered - given @ (given.T @ centered)
+    scaled = centered / np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
+    vectors, values, _ = np.linalg.svd(scaled, full_matrices=False)
+    return np.asarray(vectors[:, values > _DEPENDENT])
 
 
 def _compute_ratio(order: Int64, between: Float64, within: Float64, residuals: Float64, total: Float64) -> Float64:
@@ -108,15 +121,22 @@ def estimate_differences(
 
 
 def adjust_difference(values: Float64, is_first: Float64, covariates: Float64) -> tuple[Estimate, Estimate]:
-    """Return the difference of two groups and Hedges' g, both given the covariates, by least squares with t bounds."""
-    design = np.column_stack([is_first, np.ones(len(values)), covariates])
-    solution, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
-    freedom = len(values) - int(rank)
-    if freedom < 1:
-        return Estimate(float(solution[0]), np.nan, np.nan), Estimate(np.nan, np.nan, np.nan)
-    deviation = np.sqrt(np.sum((values - design @ solution) ** 2) / freedom)
-    width = student_t.ppf(0.975, freedom) * deviation * np.sqrt(np.linalg.pinv(design.T @ design)[0, 0])
-    bounds = np.array([solution[0], solution[0] - width, solution[0] + width])
+    """Return the difference of two groups and Hedges' g, both given the covariates, by least squares with t bounds.
+
+    Both are NaN if the covariates determine the group, or if there are too few people for so many covariates.
+    """
+    within = find_basis(covariates)
+    between = find_basis(is_first[:, None], within)
+    freedom = len(values) - 2 - within.shape[1]
+    if freedom < 1 or not between.shape[1]:
+        return NO_ESTIMATE, NO_ESTIMATE
+    centered = values - values.mean()
+    unit = float(between[:, 0] @ is_first)  # part of the indicator that the covariates do not explain
+    basis = np.column_stack([between, within])
+    deviation = np.sqrt(np.sum((centered - basis @ (basis.T @ centered)) ** 2) / freedom)
+    difference = float(between[:, 0] @ centered) / unit
+    width = student_t.ppf(0.975, freedom) * deviation / abs(unit)
+    bounds = np.array([difference, difference - width, difference + width])
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = bounds / deviation * (1 - 3 / (4 * freedom - 1))
     return Estimate(*bounds.tolist()), Estimate(*scaled.tolist())
@@ -148,7 +168,7 @@ def fit_mixed_model(measure: str, values: Float64, design: Float64, users: Any) 
             low, high = np.asarray(fit.conf_int())[1] * scale
             slope, p_value = Estimate(float(fit.params[1] * scale), float(low), float(high)), float(fit.pvalues[1])
         except np.linalg.LinAlgError:  # a measure that is constant within people
-            slope, converged = Estimate(np.nan, np.nan, np.nan), False
+            slope, converged = NO_ESTIMATE, False
     if not converged:
         warnings.warn(f"the mixed-effects model of {measure} did not converge; do not use its slope.", stacklevel=3)
     return {"slope": slope, "slope_p": p_value, "random_intercept": several, "converged": converged}

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 HUMAN = "human"
 """Name of the curves of the human walks."""
-DEFAULT_NULLS = ("rewired", "unbiased", "random-walk", "shuffled")
-"""Names of the null models that are compared by default."""
 QUANTITIES = {
     "gaps": "information gaps",
     "bits": "compressibility (bits)",
@@ -156,7 +154,7 @@ def compare_growth(
     graph: Graph,
     walks: Trajectories,
     *,
-    nulls: Sequence[str] = DEFAULT_NULLS,
+    nulls: Sequence[str] = tuple(NULL_MODELS),
     steps: int = 10,
     most: int = 1000,
     replicates: int = 10,
@@ -173,7 +171,7 @@ def compare_growth(
     walks : Trajectories
         Human walks; visits of nodes outside the graph are dropped and counted in `skipped`.
     nulls : sequence of str
-        Names of null models, listed below. Default: the first four.
+        Names of null models, listed below. Default: all.
     steps : int
         Number of distinct nodes of each walk to measure, in order of first visit; shorter walks are left out.
     most : int
@@ -194,21 +192,11 @@ def compare_growth(
 
     Notes
     -----
-    Null models of the graph: "rewired", the same nodes on graphs with random edges and the same degrees; "latticized",
-    the same nodes on graphs whose edges are as short as possible along a ring of all nodes in random order, with the
-    same degrees.
-
-    Null models of the walk: "unbiased", random walks from the same starts, each candidate with the same probability;
-    "random-walk", the same with a probability proportional to a power of the degree, whose exponent is fitted to the
-    links that people took; "shuffled", the same nodes in random order. Where people jump to a node without a link, or
-    return to an earlier node before they follow a link, random walks do so too.
-
-    Null models of the network of each walk, its visited subgraph, whose nodes keep their order of visit:
-    "network-rewired" and "network-latticized", the same network with swapped edges as above; "constant",
-    "proportional" and "preferential", growing networks with the same numbers of nodes and edges. In "constant" every
-    pair of nodes is linked with the same probability; in "proportional" the probability is proportional to the number
-    of the later node; in "preferential" every node has, on arrival, links to the same number of earlier nodes, drawn
-    with a probability proportional to their degree.
+    "rewired": the same nodes on graphs with random edges and the same degrees. "unbiased": random walks from the same
+    starts, each candidate with the same probability. "random-walk": the same with a probability proportional to a power
+    of the degree, whose exponent is fitted to the links that people took. "shuffled": the same nodes in random order.
+    Where people jump to a node without a link, or return to an earlier node before they follow a link, random walks do
+    so too.
 
     Examples
     --------

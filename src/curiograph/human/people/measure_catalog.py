@@ -16,13 +16,13 @@ class Measure(NamedTuple):
     """Name of the group of measures that it belongs to."""
     label: str
     """Label of an axis."""
-    depends_on_length: bool = True
-    """Whether longer walks have other values for this reason alone."""
+    length: str | None = "nodes"
+    """Measure of the length of a walk, on which the value depends for this reason alone; None if on neither."""
 
 
 MEASURES = {
-    "visits": Measure("sequence", "visits", depends_on_length=False),
-    "nodes": Measure("structure", "distinct nodes", depends_on_length=False),
+    "visits": Measure("sequence", "visits", length=None),
+    "nodes": Measure("structure", "distinct nodes", length=None),
     "edges": Measure("structure", "links among them"),
     "density": Measure("structure", "density"),
     "clustering": Measure("structure", "clustering coefficient"),
@@ -40,25 +40,25 @@ MEASURES = {
     "normalized_compressibility": Measure("compression", "compressibility / entropy"),
     "dimension": Measure("conformation", "dimension of conformation"),
     "conformable": Measure("conformation", "conformable degrees of freedom"),
-    "step_length": Measure("steps", "step length", depends_on_length=False),
-    "step_exponent": Measure("steps", "exponent of step lengths"),
-    "revisits": Measure("sequence", "revisits"),
-    "revisit_share": Measure("sequence", "share of revisits"),
-    "heaps": Measure("sequence", "Heaps exponent"),
-    "zipf": Measure("sequence", "Zipf exponent"),
-    "visit_entropy": Measure("sequence", "entropy of visits (bits)"),
-    "entropy_rate": Measure("sequence", "entropy rate of visits (bits)"),
-    "edge_weight": Measure("meaning", "mean edge weight", depends_on_length=False),
+    "step_length": Measure("steps", "step length", length=None),
+    "step_exponent": Measure("steps", "exponent of step lengths", length="visits"),
+    "revisits": Measure("sequence", "revisits", length="visits"),
+    "revisit_share": Measure("sequence", "share of revisits", length="visits"),
+    "heaps": Measure("sequence", "Heaps exponent", length="visits"),
+    "zipf": Measure("sequence", "Zipf exponent", length="visits"),
+    "visit_entropy": Measure("sequence", "entropy of visits (bits)", length="visits"),
+    "entropy_rate": Measure("sequence", "entropy rate of visits (bits)", length="visits"),
+    "edge_weight": Measure("meaning", "mean edge weight", length=None),
     "weighted_clustering": Measure("meaning", "weighted clustering coefficient"),
     "weighted_path_length": Measure("meaning", "weighted path length"),
-    "forward_flow": Measure("meaning", "forward flow"),
+    "forward_flow": Measure("meaning", "forward flow", length="visits"),
     "relative_clustering": Measure("small-world", "clustering / that of rewired networks"),
     "small_worldness": Measure("small-world", "small-worldness"),
     "leaps": Measure("leaps", "share of leaps"),
-    "dance": Measure("leaps", "share of leaps that are linked later"),
-    "style": Measure("style", "style score (hunters above 0)", depends_on_length=False),
+    "dance": Measure("leaps", "share of leaps linked later, of all steps"),
+    "style": Measure("style", "style score (hunters above 0)", length=None),
     **{
-        f"motive_{name}": Measure("motives", f"weight of {name}", depends_on_length=False)
+        f"motive_{name}": Measure("motives", f"weight of {name}", length=None)
         for name in ("degree", "pagerank", "igt", "cpt", "cct", "markov")
     },
 }

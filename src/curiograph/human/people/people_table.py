@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.arrays import Int64
-from curiograph.bootstrap import Estimate, make_columns
 from curiograph.errors import SettingError, UnknownNameError, quote_value
-from curiograph.human.trajectories import sort_users
-from curiograph.results import Table
+from curiograph.growth.first_visits import list_people
+from curiograph.growth.records import check_columns
+from curiograph.human.trajectories import Trajectories, sort_users
+from curiograph.results import Skipped, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +23,27 @@ BY = "by"
 """Column of the group or score in a frame of `read_table`."""
 _IDENTITY = ("user", "session", "walk")  # columns that are no measures
 _VISITS = {"step", "node"}  # columns of tables with several rows per walk
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WalkTable(Table):
+    """Measures of walks: a table with one row per walk."""
+
+    walks: Trajectories
+    """The walks, sorted by user."""
+    measures: dict[str, NDArray[Any]]
+    """Values of each walk by measure; NaN where a measure is not defined."""
+
+    @property
+    def skipped(self) -> Skipped:
+        """What was dropped when the walks were read and matched with a graph."""
+        return self.walks.skipped
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per walk: user, session, further columns of the log, and all measures."""
+        people = list_people(self.walks)
+        check_columns(people, self.measures)
+        return {**people, **self.measures}
 
 
 def number_people(users: Sequence[Hashable]) -> tuple[list[Hashable], Int64]:
@@ -36,7 +60,7 @@ def average_people(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame
     others = [name for name in frame.columns if name not in ("user", "session", "walk", *measures)]
     people = rows[others].first()
     people.insert(0, "user", users)
-    return people.assign(walks=rows.size(), **{name: rows[name].mean() for name in measures})
+    return people.assign(**{"walks": rows.size()} | {name: rows[name].mean() for name in measures})
 
 
 def read_table(
@@ -58,8 +82,12 @@ def read_table(
                 f"there is no column {quote_value(name)}; the columns are {', '.join(map(str, frame.columns))}. Keep a "
                 "column when the log is read."
             )
+    numbers = frame.select_dtypes("number")
+    for name in covariates:
+        if name not in numbers:
+            raise SettingError(f"the covariate {quote_value(name)} has no numbers; code it, such as by 0 and 1.")
     others = {*_IDENTITY, *covariates, by if isinstance(by, str) else None}
-    known = [name for name in frame.select_dtypes("number") if name not in others]
+    known = [name for name in numbers if name not in others]
     selected = [name for name in getattr(table, "measures", known) if name in known]
     if measures is not None:
         if isinstance(measures, str) or not isinstance(measures, Sequence) or not measures:
@@ -77,17 +105,14 @@ def read_table(
     return frame.reset_index(drop=True).assign(**{BY: values}), selected
 
 
+def clean_groups(groups: pd.Series) -> pd.Series:
+    """Return groups as texts; NaN if they are missing or blank."""
+    texts = groups.astype(object).where(groups.notna(), "").astype(str).str.strip()
+    return texts.mask(texts == "")
+
+
 def check_single(frame: pd.DataFrame, fix: str) -> None:
     """Raise SettingError if a person has several groups or scores."""
     several = frame.groupby("user", sort=False)[BY].nunique()
     if (several > 1).any():
         raise SettingError(f"the user {quote_value(several.idxmax())} has several values; {fix}.")
-
-
-def expand_estimates(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return rows as columns, with three columns for each estimate."""
-    columns: dict[str, list[Any]] = {}
-    for name, first in rows[0].items():
-        values = [row[name] for row in rows]
-        columns |= make_columns(name, values) if isinstance(first, Estimate) else {name: values}
-    return columns

@@ -93,10 +93,10 @@ def find_components(
     known = means[kept].notna().all(axis=1).to_numpy()
     deviations = means[kept][known].std()
     kept = [name for name in kept if deviations[name] > 1e-12 * max(1.0, abs(means[name][known].mean()))]
-    if known.sum() < 3 or len(kept) < count:
+    if known.sum() < max(3, count + 1) or len(kept) < count:
         raise WalkError(
             f"{int(known.sum())} people have values of {len(kept)} measures that differ between them; {count} "
-            "components need 3 people or more and as many measures."
+            f"components need {max(3, count + 1)} people or more, and as many measures as components."
         )
     center, scale = means[kept][known].mean().to_numpy(), deviations[kept].to_numpy()
     table = (means[kept][known].to_numpy() - center) / scale

@@ -15,10 +15,9 @@ from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.similarity import Similarity
-from curiograph.growth.first_visits import is_recorded, is_single, list_people, place_walks, select_first_visits
-from curiograph.growth.records import check_columns
+from curiograph.growth.first_visits import is_recorded, is_single, place_walks, select_first_visits
 from curiograph.human.people.measure_catalog import MEASURES, select_measures
-from curiograph.human.people.people_table import average_people
+from curiograph.human.people.people_table import WalkTable, average_people
 from curiograph.human.people.walk_measures import (
     PairSimilarity,
     are_similarities,
@@ -29,7 +28,7 @@ from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.parallel.chunks import split_by_size
 from curiograph.progress import Progress, no_progress
-from curiograph.results import Skipped, Table, get_version
+from curiograph.results import Skipped, get_version
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ _TASK_COST = 5e7  # sum of the cubes of lengths: a task of walks of 50 visits ta
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Profile(Table):
+class Profile(WalkTable):
     """Measures of walks: a table with one row per person and session.
 
     Examples
@@ -63,23 +62,8 @@ class Profile(Table):
 
     graph: Graph
     """The graph that was walked on."""
-    walks: Trajectories
-    """The walks, as positions in the graph."""
-    measures: dict[str, NDArray[Any]]
-    """Values of each walk by measure; NaN where a measure is not defined."""
     similarity: PairSimilarity | None = None
     """Similarity of nodes that was used instead of weights."""
-
-    @property
-    def skipped(self) -> Skipped:
-        """What was dropped when the walks were read and matched with the graph."""
-        return self.walks.skipped
-
-    def columns(self) -> dict[str, Any]:
-        """Return one row per walk: user, session, further columns of the log, and all measures."""
-        people = list_people(self.walks)
-        check_columns(people, self.measures)
-        return {**people, **self.measures}
 
     def per_user(self) -> pd.DataFrame:
         """Return one row per user as a pandas frame: means over the walks for which a measure is defined."""
@@ -194,31 +178,27 @@ def profile(
     if nodes is not None:
         people = cut_walks(people, check_integer("nodes", nodes, 2, "cut walks to 2 nodes or more"))
     skeleton = Graph(graph.skeleton.indptr, graph.skeleton.indices)  # without labels
-    weighted = None
-    if graph.weights is not None and similarity is None and {"edge_weight", "forward_flow"} & set(selected):
-        weighted = Graph(graph.indptr, graph.indices, graph.weights, directed=graph.directed)
-    later = {"leaps", "style", "motives", None if similarity is None else "meaning"}
-    computed = [name for name in selected if MEASURES[name].group not in later]
+    computed = [name for name in selected if MEASURES[name].group not in ("meaning", "leaps", "style", "motives")]
     tasks = list(split_by_size(people.lengths.astype(float) ** 3, _TASK_COST))
     parts = as_engine(engine).map(
         profile_part,
-        (skeleton, weighted, people.nodes, people.offsets, computed),
+        (skeleton, people.nodes, people.offsets, computed),
         tasks,
         name="profile",
-        key=[skeleton if weighted is None else weighted, people.nodes, people.offsets, computed],
+        key=[skeleton, people.nodes, people.offsets, computed],
         unit="walks",
         sizes=[last - first for first, last in tasks],
         progress=progress,
     )
     values = {name: np.concatenate([part[name] for part in parts]) for name in computed}
-    if similarity is not None:
-        values |= measure_similarity(graph, people.nodes, people.offsets, similarity, selected)
     groups = {MEASURES[name].group for name in selected}
+    if "meaning" in groups:
+        values |= measure_similarity(graph, people.nodes, people.offsets, similarity, selected)
     if "leaps" in groups:
         first = select_first_visits(people.nodes, people.offsets)
         leaps = kernels.leaps.measure_leaps(skeleton.indptr, skeleton.indices, *first, find_communities(skeleton))
         values |= dict(zip(("leaps", "dance"), leaps.T, strict=True))
-    found = Profile(graph, people, values, similarity)
+    found = Profile(people, values, graph, similarity)
     if "style" in groups:
         styles = found.styles()
         scores = dict(zip(styles.people["user"], styles.scores.tolist(), strict=True))
@@ -232,7 +212,7 @@ def profile(
         for name in names:
             column = [table.get((name, people.user(number)), np.nan) for number in range(len(people))]
             values[f"motive_{name}"] = np.array(column)
-    return Profile(graph, people, {name: values[name] for name in selected}, similarity)
+    return Profile(people, {name: values[name] for name in selected}, graph, similarity)
 
 
 def find_communities(graph: Graph) -> Int64:
@@ -245,13 +225,11 @@ def find_communities(graph: Graph) -> Int64:
     return found
 
 
-def profile_part(
-    shared: tuple[Graph, Graph | None, Int32, Int64, list[str]], task: tuple[int, int]
-) -> dict[str, NDArray[Any]]:
+def profile_part(shared: tuple[Graph, Int32, Int64, list[str]], task: tuple[int, int]) -> dict[str, NDArray[Any]]:
     """Compute the measures of the walks `task[0]` to `task[1] - 1`."""
-    graph, weighted, nodes, offsets, measures = shared
+    graph, nodes, offsets, measures = shared
     bounds = offsets[task[0] : task[1] + 1]
-    return compute_measures(graph, nodes[bounds[0] : bounds[-1]], bounds - bounds[0], measures, weighted)
+    return compute_measures(graph, nodes[bounds[0] : bounds[-1]], bounds - bounds[0], measures)
 
 
 def cut_blocks(walks: Trajectories, size: int) -> tuple[Int64, Int64, Int64]:

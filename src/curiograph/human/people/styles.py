@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import NUM_RESAMPLES, Estimate, draw_weights
+from curiograph.bootstrap import NO_ESTIMATE, NUM_RESAMPLES, Estimate, draw_weights
 from curiograph.errors import WalkError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
@@ -175,12 +175,10 @@ def _score_blocks(
     """
     graph, similarity = profile.graph, profile.similarity
     skeleton = Graph(graph.skeleton.indptr, graph.skeleton.indices)
-    weighted = graph if similarity is None and are_similarities(graph.weights) else None
-    values = compute_measures(skeleton, nodes, offsets, TIGHTNESS, weighted)
-    if similarity is not None:
-        values |= measure_similarity(graph, nodes, offsets, similarity, ["edge_weight"])
-    if "edge_weight" in values:  # a block without links is as loose as can be; left out, it would raise the score
-        values["edge_weight"] = np.nan_to_num(values["edge_weight"], nan=0.0)
+    values = compute_measures(skeleton, nodes, offsets, TIGHTNESS[:2])
+    if similarity is not None or are_similarities(graph.weights):
+        weights = measure_similarity(graph, nodes, offsets, similarity, TIGHTNESS[2:])["edge_weight"]
+        values["edge_weight"] = np.nan_to_num(weights)  # a block without links is as loose as can be
     known = ~np.isnan(np.column_stack(list(values.values()))).any(axis=1)
     counts = np.bincount(person[known], minlength=num_people)
     standardized = {}
@@ -219,10 +217,11 @@ def estimate_split_half(first: Float64, second: Float64, *, seed: int = 0) -> Es
     """Return the reliability of scores from two halves of the data of each person, with a 95 % interval over people.
 
     It is 2 r / (1 + r) for the Pearson correlation r of the halves over people (Spearman 1910, Brown 1910). The formula
-    has no meaning for a negative r, which is returned as it is. NaN for fewer than 3 people or a half without variance.
+    has no meaning for a negative r, which is returned as it is. NaN for fewer than 3 people or a half without variance;
+    samples of people without variance count as 0.
     """
     if len(first) < 3:
-        return Estimate(np.nan, np.nan, np.nan)
+        return NO_ESTIMATE
     x, y = first - first.mean(), second - second.mean()
     table = np.column_stack([np.ones(len(x)), x, y, x**2, y**2, x * y])
     weights = [np.ones((1, len(x))), *draw_weights(len(x), seed)]
@@ -230,4 +229,4 @@ def estimate_split_half(first: Float64, second: Float64, *, seed: int = 0) -> Es
     with np.errstate(divide="ignore", invalid="ignore"):
         r = np.clip((xy - x * y / count) / np.sqrt((xx - x**2 / count) * (yy - y**2 / count)), -1.0, 1.0)
         values = np.where(r > 0, 2 * r / (1 + r), r)
-    return Estimate.from_samples(values[0], values[1:])
+    return Estimate.from_samples(values[0], np.nan_to_num(values[1:]))

@@ -39,13 +39,10 @@ class PairSimilarity(Protocol):
         ...
 
 
-def compute_measures(
-    graph: Graph, nodes: Int32, offsets: Int64, measures: Sequence[str], weighted: Graph | None = None
-) -> dict[str, NDArray[Any]]:
+def compute_measures(graph: Graph, nodes: Int32, offsets: Int64, measures: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Compute measures of walks on an undirected graph without weights, an array for each measure.
 
-    The visits of walk i, with returns, are `nodes[offsets[i]:offsets[i + 1]]`, at least one. `weighted` is the same
-    graph with weights, maybe directed; without it, measures of the group `meaning` are left out.
+    The visits of walk i, with returns, are `nodes[offsets[i]:offsets[i + 1]]`, at least one.
     """
     wanted = set(measures)
     walks = freeze_array(nodes), freeze_array(offsets)
@@ -83,14 +80,7 @@ def compute_measures(
         found["revisit_share"] = found["revisits"] / visits
     if small_world:
         found |= _compare_rewired(graph, *first, found["clustering"], found["path_length"])
-    if weighted is not None and wanted & set(_LINKS):
-        rows = weighted.indptr, weighted.indices, weighted.weights
-        edges = sub.list_edges(graph.indptr, graph.indices, *first)
-        found |= _measure_links(edges, seq.find_weights(*rows, first[0][edges[:, 1:]]), first[1])
-    if weighted is not None and "forward_flow" in wanted:
-        rows = weighted.indptr, weighted.indices, weighted.weights
-        found["forward_flow"] = seq.measure_forward_flow(*rows, *walks, *first)
-    return {name: found[name].astype(np.int64 if name in COUNTS else np.float64) for name in measures if name in found}
+    return {name: found[name].astype(np.int64 if name in COUNTS else np.float64) for name in measures}
 
 
 def _compare_rewired(
@@ -111,12 +101,6 @@ def _compare_rewired(
     return {"relative_clustering": relative, "small_worldness": _divide(relative * means[1], path_length)}
 
 
-def _measure_links(edges: NDArray[Any], values: Float64, offsets: Int64) -> dict[str, Float64]:
-    """Return measures of the weighted links of each walk, given as rows (walk, place, place) and their weights."""
-    table = kernels.weighted_networks.measure_links(freeze_array(edges), freeze_array(values), offsets)
-    return dict(zip(_LINKS, table.T, strict=True))
-
-
 def _freeze_first_visits(nodes: Int32, offsets: Int64) -> tuple[Int32, Int64]:
     first_nodes, first_offsets = select_first_visits(nodes, offsets)
     return freeze_array(first_nodes), freeze_array(first_offsets)
@@ -133,19 +117,20 @@ def are_similarities(weights: NDArray[Any] | None) -> bool:
 
 
 def measure_similarity(
-    graph: Graph, nodes: Int32, offsets: Int64, similarity: PairSimilarity, measures: Sequence[str]
+    graph: Graph, nodes: Int32, offsets: Int64, similarity: PairSimilarity | None, measures: Sequence[str]
 ) -> dict[str, Float64]:
-    """Compute those of `measures` that are of the similarity of linked or successive nodes of each walk."""
+    """Compute those of `measures` that are of the similarity of linked or successive nodes, by default their weight."""
     found: dict[str, Float64] = {}
     count, visits = len(offsets) - 1, np.diff(offsets)
     if set(_LINKS) & set(measures):
         csr = graph.skeleton
         first = _freeze_first_visits(nodes, offsets)
         edges = kernels.subgraph_measures.list_edges(csr.indptr, csr.indices, *first)
-        one, other = first[0][edges[:, 1:]].T
-        parts = [slice(k, k + _MAX_PAIRS) for k in range(0, len(one), _MAX_PAIRS)]
-        values = np.concatenate([np.empty(0), *(_compute_pairs(similarity, one[part], other[part]) for part in parts)])
-        found |= {name: each for name, each in _measure_links(edges, values, first[1]).items() if name in measures}
+        ends = first[0][edges[:, 1:]]
+        parts = [ends[k : k + _MAX_PAIRS] for k in range(0, len(ends), _MAX_PAIRS)]
+        values = np.concatenate([np.empty(0), *(_compute_pairs(graph, similarity, *part.T) for part in parts)])
+        table = kernels.weighted_networks.measure_links(freeze_array(edges), freeze_array(values), first[1])
+        found = dict(zip(_LINKS, table.T, strict=True))
     if "forward_flow" in measures:
         flow = np.zeros(count)
         begins = np.repeat(offsets[:-1], visits)
@@ -153,16 +138,21 @@ def measure_similarity(
         for first_walk, last_walk in split_by_size(visits.astype(float) ** 2, _MAX_PAIRS):
             part = np.arange(offsets[first_walk], offsets[last_walk])
             later, earlier = np.repeat(part, places[part]), concatenate_ranges(begins[part], places[part])
-            distances = 1.0 - _compute_pairs(similarity, nodes[earlier], nodes[later])
+            distances = 1.0 - _compute_pairs(graph, similarity, nodes[earlier], nodes[later])
             distances[nodes[earlier] == nodes[later]] = 0.0
             walk = np.repeat(np.arange(count), visits)[later]
             flow += np.bincount(walk, distances / places[later], count)
         found["forward_flow"] = _divide(flow, visits - 1)
-    return found
+    return {name: values for name, values in found.items() if name in measures}
 
 
-def _compute_pairs(similarity: PairSimilarity, first: NDArray[Any], second: NDArray[Any]) -> Float64:
-    """Return the similarities of pairs of nodes; raise SettingError unless they are one number, at most 1, for each."""
+def _compute_pairs(
+    graph: Graph, similarity: PairSimilarity | None, first: NDArray[Any], second: NDArray[Any]
+) -> Float64:
+    """Return the weights of pairs of nodes, or similarities, which must be one number, at most 1, for each pair."""
+    if similarity is None:
+        pairs = freeze_array(np.column_stack([first, second]))
+        return np.asarray(kernels.sequences.find_weights(graph.indptr, graph.indices, graph.weights, pairs))
     values = np.asarray(similarity.compute_pairs(first, second), np.float64)
     if values.shape != first.shape or np.isnan(values).any() or values.max(initial=0) > _MAX_SIMILARITY:
         raise SettingError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,12 +15,10 @@ from curiograph.errors import FileFormatError, SettingError, WalkError, quote_va
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
-from curiograph.growth.first_visits import list_people
-from curiograph.growth.records import check_columns
 from curiograph.human.data.text_source import TextSource
+from curiograph.human.people.people_table import WalkTable
 from curiograph.human.trajectories import Trajectories, as_trajectories
 from curiograph.recommendation.incidence import build_incidence
-from curiograph.results import Skipped, Table
 from curiograph.validation import check_choice, check_integer, is_number
 
 NetworkMethod = Literal["random-walk", "window", "correlation"]
@@ -169,25 +166,11 @@ def filter_links(similarity: Float64) -> tuple[Int64, Int64]:
     return first, second
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ListMeasures(Table):
-    """Measures of word lists: a table with one row per list, which `compare_groups` takes as `to_frame()`."""
+class ListMeasures(WalkTable):
+    """Measures of word lists: a table with one row per list, which `compare_groups` takes.
 
-    lists: Trajectories
-    """The lists, sorted by user."""
-    measures: dict[str, NDArray[Any]]
-    """Values of each list by measure."""
-
-    @property
-    def skipped(self) -> Skipped:
-        """What was dropped when the lists were read; `repeats` counts words named twice in a row."""
-        return self.lists.skipped
-
-    def columns(self) -> dict[str, Any]:
-        """Return one row per list: user, session, further columns of the log, and the measures."""
-        people = list_people(self.lists)
-        check_columns(people, self.measures)
-        return {**people, **self.measures}
+    In `skipped`, `repeats` counts words named twice in a row.
+    """
 
 
 def measure_lists(
