@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
@@ -79,19 +80,20 @@ def resample_means(sums: Float64, counts: Float64 | Int64, seed: Seed = 0) -> Fl
     return np.concatenate(means)
 
 
-def estimate_means(sums: Float64, counts: Int64) -> list[Estimate]:
+def estimate_means(sums: Float64, counts: Int64, least: Float64 | float = 0.0) -> list[Estimate]:
     """Return the mean and 95 % confidence interval over users of every quantity, by Student's t distribution.
 
     `sums` (users x quantities) are over the `counts` entries of each user, and the mean is over all entries. Its
     variance and degrees of freedom are corrected for few users who differ in their numbers of entries (Bell and
-    McCaffrey 2002). The bounds are NaN for a single user.
+    McCaffrey 2002). Intervals are not narrower than by the standard errors in `least`, which are expected without any
+    effect. The bounds are NaN for a single user.
 
     >>> estimate_means(np.array([[2.0], [4.0], [9.0]]), np.array([1, 1, 1]))
     [Estimate(value=5.0, low=-3.956..., high=13.956...)]
     """
     means = sums.sum(axis=0) / counts.sum()
     errors, freedom = compute_errors(sums, counts)
-    widths = student_t.ppf(0.975, freedom) * errors
+    widths = np.maximum(student_t.ppf(0.975, freedom) * errors, norm.ppf(0.975) * least)
     return [Estimate(*each) for each in np.column_stack([means, means - widths, means + widths]).tolist()]
 
 

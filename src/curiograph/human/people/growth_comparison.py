@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import norm
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32
@@ -237,21 +238,25 @@ def compare_growth(
         measure_null, shared, tasks, name="growth", key=shared, unit="draws", progress=progress
     )
     curves = {HUMAN: dict(human)}
-    for number, name in enumerate(nulls):
-        replicated = drawn[number * replicates : (number + 1) * replicates]
-        curves[name] = {quantity: np.mean([each[quantity] for each in replicated], axis=0) for quantity in QUANTITIES}
     counts = np.bincount(users)
     excess: dict[str, dict[str, list[Estimate]]] = {name: {} for name in nulls}
     area: dict[str, dict[str, Estimate]] = {name: {} for name in nulls}
     p_holm: dict[str, dict[str, float]] = {}
-    for name in nulls:
-        p_values = []
+    for number, name in enumerate(nulls):
+        p_values, curves[name] = [], {}
         for quantity in QUANTITIES:
-            difference = human[quantity] - curves[name][quantity]
-            sums = sum_by_user(np.column_stack([difference, difference.mean(axis=1)]), users)
-            *excess[name][quantity], area[name][quantity] = estimate_means(sums, counts)
-            upper = compute_upper_p(sums[:, -1:], counts)[0]
-            p_values.append(2 * min(upper, 1 - upper))
+            values = np.array([each[quantity] for each in drawn[number * replicates : (number + 1) * replicates]])
+            values = np.concatenate([values, values.mean(axis=2, keepdims=True)], axis=2)  # the last column is the area
+            means = values.mean(axis=0)
+            curves[name][quantity] = means[:, :-1]
+            sums = sum_by_user(np.column_stack([human[quantity], human[quantity].mean(axis=1)]) - means, users)
+            # if people walk like the null model, they vary as it does, even if a rare value does not occur among them
+            spread = values.var(axis=0, ddof=1) * (1 + 1 / replicates) if replicates > 1 else np.zeros(means.shape)
+            least = np.sqrt(spread.sum(axis=0)) / len(visits)
+            *excess[name][quantity], area[name][quantity] = estimate_means(sums, counts, least)
+            upper = compute_upper_p(sums, counts)[-1]
+            by_null = norm.sf(abs(area[name][quantity].value) / least[-1]) if least[-1] > 0 else 0.0
+            p_values.append(2 * max(min(upper, 1 - upper), by_null))
         p_holm[name] = dict(zip(QUANTITIES, adjust_holm(np.array(p_values)).tolist(), strict=True))
     return GrowthComparison(
         means={name: {each: values.mean(axis=0) for each, values in found.items()} for name, found in curves.items()},
