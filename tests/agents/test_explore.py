@@ -57,16 +57,9 @@ def test_start_without_out_neighbors():
     ("settings", "error", "words"),
     [
         ({"start": "musik"}, cg.UnknownNodeError, "no node 'musik'; the nearest names are 'music'"),
-        ({"start": 3}, cg.UnknownNodeError, "no node 3"),
         ({"start": ["music"]}, cg.UnknownNodeError, "no node"),
-        ({"steps": 0}, cg.SettingError, "steps is 0"),
         ({"steps": "5"}, cg.SettingError, "steps is '5'"),
-        ({"seed": -1}, cg.SettingError, "seed is -1"),
         ({"seed": None}, cg.SettingError, "seed is None"),
-        ({"fallback": "home"}, cg.errors.UnknownNameError, "'home'"),
-        ({"reward": "joy"}, cg.errors.UnknownNameError, "'joy'"),
-        ({"graph": cg.Graph.from_edges([])}, cg.GraphError, "empty"),
-        ({"graph": cg.Graph.from_edges([], nodes=["music"])}, cg.GraphError, "no edges"),
     ],
 )
 def test_bad_settings(settings, error, words):

@@ -100,9 +100,7 @@ def test_bad_input(arguments: dict, message: str) -> None:
         cg.pagerank(cg.toys.library(), **arguments)
 
 
-def test_bad_graphs_are_refused() -> None:
-    with pytest.raises(cg.GraphError, match="not a curiograph Graph"):
-        cg.pagerank([(0, 1)])  # type: ignore[arg-type]
+def test_weights_that_overflow_are_refused() -> None:
     huge = cg.Graph.from_edges([(0, 1, 1e308), (0, 2, 1e308)])
     with pytest.raises(cg.GraphError, match="scale them down"):
         cg.pagerank(huge)

@@ -183,12 +183,6 @@ def test_value_does_not_depend_on_the_order_of_visit(case):
         assert (growth.beta0[-1], growth.beta1[-1]) == expected
 
 
-@given(graph_and_orders())
-def test_pairs_are_those_of_persistent_homology(case):
-    graph, walk, _ = case
-    assert pairs_of(cg.measure(graph, walk, compressibility=False)) == compute_gudhi_pairs(graph, walk).sorted(1)
-
-
 def test_branches_of_a_walk_are_independent():
     """`advance` with parents copies the state: children of one walk are independent and equal new walks."""
     graph = cg.generate("ba", nodes=80, seed=4)

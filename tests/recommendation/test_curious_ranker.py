@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -115,26 +111,6 @@ def test_prepared_nodes_alone_count_without_simulation():
     igt = prepared.curious_rankers["igt"]
     assert np.array_equal(igt.scores(g, [both], candidates), igt.scores(g, [one], candidates))
     assert recommender.num_prepared == 2
-
-
-def test_killed_preparation_resumes(tmp_path):
-    code = (
-        "import os, pathlib, signal, sys, curiograph as cg\n"
-        "def kill(message, share=None):\n"
-        "    if share and share > 0.4: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "engine = cg.Engine('local', 1, run=pathlib.Path(sys.argv[1]))\n"
-        "cg.Recommender(cg.generate('ws', nodes=100, seed=0)).prepare(engine=engine, progress=kill)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], env=os.environ, check=False)
-    assert done.returncode == -signal.SIGKILL
-    g = cg.generate("ws", nodes=100, seed=0)
-    resumed, full = cg.Recommender(g), cg.Recommender(g)
-    messages: list[str] = []
-    engine = cg.Engine("local", 1, run=tmp_path / "run")
-    resumed.prepare(engine=engine, progress=lambda message, share=None: messages.append(message))
-    assert "48 of 100 nodes" in messages[0]
-    full.prepare()
-    assert_same_parts(resumed, full)
 
 
 @pytest.mark.parametrize(

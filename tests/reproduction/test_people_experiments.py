@@ -15,7 +15,6 @@ from curiograph.human.prediction.predict import Effort
 from curiograph.parallel import Engine
 from curiograph.results import to_plain
 from reproduction import diffusion, examples, meaning, motives, profile, recommenders, table2
-from reproduction.published import TABLE2
 from reproduction.report import Setup
 from support import people
 
@@ -84,10 +83,6 @@ def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path, m
         assert not set(example["history"]) & set(example["offers"]["pagerank"])
     drawn["examples"][0]["choice"] = "<i|j>"
     assert "&lt;i\\|j>" in examples.report(drawn).to_markdown()
-
-
-def test_published_values():
-    assert [TABLE2[name]["igt+cpt"][0] for name in ("movielens", "books", "wikispeedia")] == [0.079, 0.096, 0.322]
 
 
 def test_weights_of_motives(wikispeedia):
