@@ -87,14 +87,6 @@ def test_conda_package_needs_what_the_wheel_needs() -> None:
     assert PROJECT["scripts"] == {name: target}
 
 
-def test_commit_hooks_are_the_checks_of_make_lint() -> None:
-    (repository,) = read_yaml(".pre-commit-config.yaml")["repos"]
-    lint = (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0]
-    for hook in repository["hooks"]:
-        tool = hook["entry"].removeprefix(".venv/bin/").removesuffix(" --fix")
-        assert f"$(BIN)/{tool}" in lint
-
-
 @pytest.mark.long
 def test_wheel_of_the_source_distribution_works_without_the_tree(built: tuple[Path, Path], tmp_path: Path) -> None:
     """Build the wheel from the source distribution, install it in a new environment, and measure a walk."""

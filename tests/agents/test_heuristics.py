@@ -38,20 +38,6 @@ def test_degree_agents_score_by_degree_in_the_whole_graph(agent, sign, directed)
     assert as_agent(agent).scores(batch).tolist() == (sign * neighbors[batch.candidates.nodes]).tolist()
 
 
-def test_degree_agents_on_a_known_graph():
-    """From the middle of a path with a hub at one end and a leaf at the other."""
-    graph = cg.Graph.from_edges([("leaf", "middle"), ("middle", "hub"), ("hub", "a"), ("hub", "b")])
-    assert cg.explore(graph, "max-degree", start="middle", steps=2).nodes == ["middle", "hub"]
-    assert cg.explore(graph, "min-degree", start="middle", steps=2).nodes == ["middle", "leaf"]
-
-
-def test_random_chooses_uniformly():
-    batch = begin([complete(6)], [[0] * 3000], "igt", 2, seed=1)
-    chosen = as_agent("random").run(batch).nodes[:, 1]
-    counts = np.bincount(chosen, minlength=6)[1:]
-    assert ((counts - 600) ** 2 / 600).sum() < 18.5  # 4 degrees of freedom, 0.1 %
-
-
 @pytest.mark.parametrize("fallback", FALLBACKS)
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
 def test_greedy_takes_the_highest_reward(reward, fallback):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks import run, scale
-from benchmarks.rows import Row, compare_rows, format_rows
+from benchmarks.rows import compare_rows, format_rows
 
 BENCHMARKS = {benchmark.__name__: benchmark for benchmark in run.BENCHMARKS}
 
@@ -30,28 +30,6 @@ def test_command_writes_and_compares_rows(tmp_path, capsys):
     assert document["results"][0]["what"] == "cpt of a subgraph, 100 a call"
     assert {"processor", "python", "numba"} <= set(document["machine"])
     assert capsys.readouterr().out.count("cpt of a subgraph, 100 a call") == 3
-
-
-def test_finished_rows_are_kept_if_a_benchmark_fails_or_the_run_is_interrupted(tmp_path, monkeypatch):
-    def fail(seed, quick):
-        yield Row("first", ours=1.0)
-        raise ValueError("no second row")
-
-    def work(seed, quick):
-        yield Row("other", ours=2.0)
-
-    def stop(seed, quick):
-        raise KeyboardInterrupt
-
-    out = tmp_path / "bench.json"
-    for benchmarks, error, rows in (
-        ((fail, work), SystemExit, [("first", ""), ("fail", "failed: no second row"), ("other", "")]),
-        ((work, stop), KeyboardInterrupt, [("other", "")]),
-    ):
-        monkeypatch.setattr(run, "BENCHMARKS", benchmarks)
-        with pytest.raises(error):
-            run.main(["--out", str(out), "--quiet"])
-        assert [(row["what"], row["note"]) for row in json.loads(out.read_text())["results"]] == rows
 
 
 def test_stored_results_have_the_format_of_a_run(request):

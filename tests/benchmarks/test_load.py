@@ -49,10 +49,3 @@ def test_short_load_has_no_errors(tmp_path):
     assert [each["unit"] for each in document["checks"]] == ["s", "s", "bytes", "s"]
     assert [each["candidates"] for each in document["loads"]] == ["last", "all", "last"]
     assert all(each["errors"] == 0 and each["requests_per_second"] > 0 for each in document["loads"])
-
-
-@pytest.mark.parametrize(("answers", "quoted"), [([(422, 2.0)], r"\[422\]"), ([(200, 0.1)], "0.10 s"), ([], "0.00 s")])
-def test_heavy_requests_must_succeed_and_be_heavy(answers, quoted):
-    load.check_heavy([(200, 3.0), (503, 30.0)])
-    with pytest.raises(cg.SettingError, match=quoted):
-        load.check_heavy(answers)

@@ -178,26 +178,6 @@ def test_errors_for_different_users_are_independent():
     assert not np.array_equal(found[0], found[1])
 
 
-def test_run_folder_keeps_the_result_of_a_single_history(tmp_path):
-    calls = []
-
-    class Counting:
-        name, fingerprint = "counting", "1"
-
-        def scores(self, exploration):
-            calls.append(1)
-            return exploration.candidates.nodes.astype(float)
-
-    settings = {"agent": Counting(), "history": [0, 3], "exact": True}
-    wanted = cg.curious_pagerank(make_graph(), **settings)
-    first = cg.curious_pagerank(make_graph(), engine=cg.Engine(run=tmp_path), **settings)
-    calls.clear()
-    second = cg.curious_pagerank(make_graph(), engine=cg.Engine(run=tmp_path), **settings)
-    assert calls == []
-    for found in (first, second):
-        np.testing.assert_array_equal(found.scores, wanted.scores)
-
-
 def test_rows_of_several_histories_and_alphas():
     g = cg.toys.library()
     several = cg.curious_pagerank(g, "max-degree", [0.2, 0.8], [["music"], ["logic", "dance"], ["music"]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from itertools import combinations, pairwise
 
@@ -139,15 +138,6 @@ def test_samples_are_paired_and_the_same_seed_gives_the_same_result(walks, found
     hits = found.estimates["ease"]["hit@5"].value
     spread = np.sqrt(hits * (1 - hits) / found.facts["test_users"])
     assert found.samples["ease"]["hit@5"].std() == pytest.approx(spread, rel=0.1)
-
-
-def test_frame_and_document(found):
-    frame = found.to_frame()
-    assert list(frame.method) == list(METHODS)
-    assert {"mrr", "ndcg@10_low", "gini@5_high"} <= set(frame.columns)
-    document = json.loads(json.dumps(found.to_dict()))
-    assert document["rows"][0]["mrr"] == found.estimates["popularity"]["mrr"].value
-    assert (document["split"], document["items"]) == ("last", found.facts["items"])
 
 
 def test_only_markov_depends_on_sessions(walks):

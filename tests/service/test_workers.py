@@ -137,19 +137,6 @@ def test_process_is_killed_with_its_task_and_replaced_after_its_death(tmp_path):
     use_workers(use)
 
 
-def test_idle_process_that_was_killed_is_replaced():
-    async def use(workers: Workers) -> None:
-        os.kill(await workers.run(os.getpid), signal.SIGKILL)
-        for _ in range(20):  # the pool may notice it with one request
-            try:
-                assert await workers.run(count_nodes, 1, graph=OpenGraph(cg.toys.library())) == 12
-            except InternalError:
-                continue
-            await asyncio.sleep(0.05)
-
-    use_workers(use)
-
-
 def test_number_of_computations_is_limited():
     async def use(workers: Workers) -> None:
         task = asyncio.create_task(workers.run(sleep_long))
