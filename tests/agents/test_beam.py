@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 import curiograph as cg
 from curiograph.agents.beam import BeamAgent
-from curiograph.agents.explore import Walk
 from curiograph.exploration.mdp import Exploration, begin
 from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle
 from oracles import reference
 from oracles.reference import draw_graph
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*ended early")
 FALLBACKS = ("frontier", "anywhere")
-
-
-def explore_silently(*args, **settings) -> Walk:
-    """Call explore without the warning of an early end."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return cg.explore(*args, **settings)
 
 
 def visited(batch: Exploration, walk: int) -> list[int]:
@@ -38,7 +29,7 @@ def test_a_wide_beam_finds_the_best_walk(reward, directed, fallback):
     for _ in range(4):
         graph = draw_graph(rng, 8, 0.3, directed=directed)
         start = int(rng.choice(np.flatnonzero(graph.degrees)))
-        walk = explore_silently(graph, BeamAgent(10**6), reward, start, 6, fallback=fallback)
+        walk = cg.explore(graph, BeamAgent(10**6), reward, start, 6, fallback=fallback)
         found = reference.compute_return(graph, walk.nodes, reward)
         assert found == pytest.approx(reference.find_best_return(graph, start, 6, reward, fallback), abs=1e-9)
 

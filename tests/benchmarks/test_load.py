@@ -30,15 +30,6 @@ def test_slowest_run_counts_and_memory_may_not_grow():
     assert (found["p99"], found["errors"], found["memory_max"], found["met"]) == (0.095, 1, 1051, False)
 
 
-def test_missing_wrk_gets_one_sentence(monkeypatch, capsys):
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(SystemExit) as stop:
-        load.main(["--seconds", "1"])
-    message = capsys.readouterr().err
-    assert (stop.value.code, message.count("\n")) == (2, 1)
-    assert "apt install wrk" in message
-
-
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("wrk") is None, reason="needs wrk")
 def test_short_load_has_no_errors(tmp_path):

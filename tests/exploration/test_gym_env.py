@@ -84,14 +84,6 @@ def test_observation_describes_the_walk() -> None:
     assert env.candidates == [3]
 
 
-def test_edges_are_walked_forwards_only_but_count_in_both_directions() -> None:
-    env = ExplorationEnv(ONE_WAY, edges, 3)
-    env.reset(options={"start": "c"})
-    assert env.candidates == ["a"]
-    env.step(ONE_WAY.position("a"))
-    assert env.step(ONE_WAY.position("b"))[1] == 3.0
-
-
 # ---- starts ---------------------------------------------------------------------------------------------------------
 
 

@@ -23,9 +23,7 @@ def results() -> dict:
     walks = [
         cg.explore(graph, ["greedy", "random"][n % 2], "igt", graph.labels[n % 12], 10, seed=n).nodes for n in range(24)
     ]
-    people = cg.human.Trajectories.from_walks(
-        walks, users=[EVIL if n % 8 == 0 else n % 8 for n in range(24)], graph=graph
-    )
+    people = cg.human.Trajectories.from_walks(walks, users=[EVIL, *range(1, 8)] * 3, graph=graph)
     growths, profile = cg.measure(graph, people), cg.profile(graph, people)
     groups = [["a $ group", EVIL][n % 2] for n in range(24)]
     return {

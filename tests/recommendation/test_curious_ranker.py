@@ -98,21 +98,6 @@ def test_kernel_of_few_steps_agrees_with_the_general_simulation(reward, fallback
                 assert one.total == pytest.approx(other.total, rel=1e-9)
 
 
-def test_prepared_nodes_alone_count_without_simulation():
-    g = cg.toys.library()
-    recommender = cg.Recommender(g)
-    recommender.prepare(["music"])
-    prepared = recommender.replace_curious(lambda ranker: replace(ranker, simulates=False))
-    assert prepared.recommend(["music"]) == recommender.recommend(["music"])
-    nobody = [label for label, _ in cg.recommend(g, ["logic"], ranker="pagerank")]
-    assert [label for label, _ in prepared.recommend(["logic"])] == nobody  # nothing is prepared: PageRank alone
-    both, one = g.positions(["logic", "music"]), g.positions(["music"])
-    candidates = Candidates(np.array([0, 3]), np.setdiff1d(np.arange(12), both)[:3].astype(np.int32))
-    igt = prepared.curious_rankers["igt"]
-    assert np.array_equal(igt.scores(g, [both], candidates), igt.scores(g, [one], candidates))
-    assert recommender.num_prepared == 2
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

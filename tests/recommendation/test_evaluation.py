@@ -171,14 +171,6 @@ def test_own_rankers_get_the_links_of_the_graph(walks):
         cg.evaluate_recommenders(walks, "last", methods=[cg.CuriousRanker(), cg.CuriousRanker(walks=4)])
 
 
-@pytest.mark.parametrize(("item", "label"), [(str, int), (int, str)])
-def test_labels_match_as_text_or_numbers(item, label):
-    walks = Trajectories.from_walks([[item((user * step) % 11) for step in range(1, 8)] for user in range(1, 30)])
-    ring = cg.Graph.from_edges([(label(v), label(v + 1)) for v in range(1, 10)])
-    found = cg.evaluate_recommenders(walks, "last", methods=["pagerank"], graph=ring, item_users=1)
-    assert found.facts["graph"] == repr(ring)
-
-
 def test_methods_that_cannot_be_fitted_are_skipped(walks, monkeypatch):
     monkeypatch.setattr(count_rankers, "MAX_EASE_ITEMS", 3)
     methods = ["popularity", "ease", "mixture", cg.CuriousRanker(name="mine")]

@@ -46,17 +46,6 @@ def test_walks_are_those_of_evaluate() -> None:
     assert (described["mean"], described["sem_by_graph"]) == (wanted.mean, wanted.sem_by_graph)
 
 
-@pytest.mark.long
-def test_table1_on_the_published_graphs(data: Path) -> None:
-    setup = Setup(folder=data)
-    cells = table1.compute(setup, episodes=3, beam_episodes=1, seeds=4, published=True)["cells"]
-    assert cells[0]["source"] == "published test graphs"
-    assert cells[0]["results"]["random"]["episodes"] == 24  # walks of all seeds on the same graph stay together
-    assert cells[0]["results"]["random"]["graphs"] == 2
-    assert list(cells[0]["published_rules"]) == ["max-degree", "min-degree", "greedy"]
-    assert math.isnan(cells[0]["shares"]["gnn"]["share"])  # on a ring all agents have the same return
-
-
 def test_normalized_returns_follow_their_definition() -> None:
     stored = json.loads((Path(__file__).parents[2] / "docs" / "results" / "table1.json").read_text())
     for cell in stored["cells"]:

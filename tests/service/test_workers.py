@@ -76,14 +76,6 @@ def use_workers(use: Callable[[Workers], Any], **settings: Any) -> None:
     asyncio.run(run())
 
 
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def test_processes_compute_and_fail():
     async def use(workers: Workers) -> None:
         for quick in (False, True):
@@ -110,7 +102,7 @@ def test_process_is_killed_at_the_time_limit(tmp_path, quick):
         with pytest.raises(TimeLimitError, match="2 s"):
             await workers.run(sleep_long, str(path), quick=quick)
         pid = int(path.read_text())
-        await asyncio.to_thread(wait_until, lambda: not is_running(pid))
+        await asyncio.to_thread(wait_until, lambda: not psutil.pid_exists(pid))
         assert await workers.run(count_nodes, 1, graph=OpenGraph(cg.toys.library())) == 12
 
     use_workers(use, seconds=2)
@@ -131,7 +123,7 @@ def test_process_is_killed_with_its_task_and_replaced_after_its_death(tmp_path):
                 os.kill(pid, signal.SIGKILL)
                 with pytest.raises(InternalError, match="ended"):
                     await task
-            await asyncio.to_thread(wait_until, lambda pid=pid: not is_running(pid))
+            await asyncio.to_thread(wait_until, lambda pid=pid: not psutil.pid_exists(pid))
             assert await workers.run(count_nodes, 1, graph=OpenGraph(cg.toys.library())) == 12
 
     use_workers(use)
