@@ -211,7 +211,7 @@ def test_missing_package_is_named(run, here, monkeypatch):
     assert "curiograph[plot]" in ran.err
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sign", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_interrupted_command_says_what_is_kept(here, sign):
     long = "evaluate --family rg --agent beam --graphs 200 --nodes 200 --steps 60 --workers 2 --run kept --json"
     program = start(*long.split(), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))

@@ -158,7 +158,7 @@ def test_ansi_is_one_line() -> None:
     assert env.render() == "igt 1 after 4 of 4 nodes: 0 -> 1 -> 2 -> 3; next: nowhere"
 
 
-@pytest.mark.parametrize("graph", [library(), ONE_WAY, cycle(600)], ids=["named", "directed", "large"])
+@pytest.mark.parametrize("graph", [library(), ONE_WAY], ids=["named", "directed"])
 def test_image_changes_only_with_the_walk(graph: cg.Graph) -> None:
     env = gymnasium.make(ENV_ID, graph=graph, steps=3, render_mode="rgb_array")
     env.reset(seed=0)

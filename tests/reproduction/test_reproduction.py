@@ -36,6 +36,7 @@ def test_files_are_written_and_tables_shown(name: str, tmp_path: Path, capsys: p
     assert (out / f"{name}.md").read_text() == page
 
 
+@pytest.mark.long
 def test_same_document_from_the_run_folder(tmp_path: Path) -> None:
     texts = []
     for workers in ("1", "2"):
