@@ -10,9 +10,7 @@ import pytest
 import curiograph as cg
 from curiograph.graph.toys import cycle, grid, library
 
-BASELINES = ("random", "max-degree", "min-degree", "greedy")
-
-ALL_AGENTS = (*BASELINES, "beam", "beam:3")
+ALL_AGENTS = ("random", "max-degree", "min-degree", "greedy", "beam", "beam:3")
 
 
 def test_early_end_warns():

@@ -15,9 +15,7 @@ from oracles.reference import draw_graph
 pytestmark = pytest.mark.filterwarnings("ignore:.*ended early")
 FALLBACKS = ("frontier", "anywhere")
 
-BASELINES = ("random", "max-degree", "min-degree", "greedy")
-
-ALL_AGENTS = (*BASELINES, "beam", "beam:3")
+ALL_AGENTS = ("random", "max-degree", "min-degree", "greedy", "beam", "beam:3")
 
 
 @pytest.mark.parametrize("directed", [True, False])
