@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import runpy
 import shutil
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,21 +17,19 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-class Runner:
-    """Runs scripts in this process, where the imports are already done."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch, self._capsys = monkeypatch, capsys
-
-    def __call__(self, name: str, *arguments: object) -> str:
-        self._monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
-        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
-        return self._capsys.readouterr().out
+Runner = Callable[..., str]
 
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Runner:
-    return Runner(monkeypatch, capsys)
+    """Run a script in this process, where the imports are already done, and return what it prints."""
+
+    def run_script(name: str, *arguments: object) -> str:
+        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+        return capsys.readouterr().out
+
+    return run_script
 
 
 def parse_values(printed: str) -> dict[str, float]:
@@ -54,10 +52,9 @@ def test_click_log(run: Runner, tmp_path: Path) -> None:
 
 def test_reading_log(run: Runner, tmp_path: Path) -> None:
     assert "events of 40 participants on 30 pages" in run("reading_log.py", tmp_path)
-    with open(tmp_path / "log.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert {"", "Main Page"} < {row["article"] for row in rows}
-    assert {row["group"] for row in rows} == {"seekers", "browsers"}
+    rows = pd.read_csv(tmp_path / "log.csv", keep_default_na=False)
+    assert {"", "Main Page"} < set(rows["article"])
+    assert set(rows["group"]) == {"seekers", "browsers"}
     first = (tmp_path / "log.csv").read_bytes()
     run("reading_log.py", tmp_path)
     assert (tmp_path / "log.csv").read_bytes() == first
@@ -117,9 +114,8 @@ def test_own_agent(run: Runner) -> None:
 def test_own_ranker(run: Runner, tmp_path: Path) -> None:
     means = parse_values(run("own_ranker.py", tmp_path))
     assert means["nearby"] < 0.5 < means["pagerank"] < means["pagerank less nearby"]
-    with open(tmp_path / "own_ranker.csv", newline="") as file:
-        written = {row["ranker"]: float(row["percentile"]) for row in csv.DictReader(file)}
-    assert written == pytest.approx(means, abs=1e-3)
+    written = pd.read_csv(tmp_path / "own_ranker.csv").set_index("ranker")["percentile"]
+    assert written.to_dict() == pytest.approx(means, abs=1e-3)
 
 
 def test_every_alpha(run: Runner, tmp_path: Path) -> None:
@@ -129,11 +125,10 @@ def test_every_alpha(run: Runner, tmp_path: Path) -> None:
 
 def test_recommendations(run: Runner, tmp_path: Path) -> None:
     printed = run("recommendations.py", tmp_path)
-    with open(tmp_path / "recommendations.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["node"] for row in rows] == [line.split()[0] for line in printed.splitlines()]
-    assert not {"Myriel", "Valjean", "Fantine", "Marius"} & {row["node"] for row in rows}
-    assert any(row["story"].startswith("opens the gap") for row in rows)
+    rows = pd.read_csv(tmp_path / "recommendations.csv")
+    assert rows["node"].tolist() == [line.split()[0] for line in printed.splitlines()]
+    assert not {"Myriel", "Valjean", "Fantine", "Marius"} & set(rows["node"])
+    assert rows["story"].str.startswith("opens the gap").any()
     assert is_png(tmp_path / "recommendations.png")
 
 

@@ -87,32 +87,6 @@ def test_conda_package_needs_what_the_wheel_needs() -> None:
     assert PROJECT["scripts"] == {name: target}
 
 
-def test_release_is_published_without_a_password() -> None:
-    text = (ROOT / ".github/workflows/release.yml").read_text()
-    publish = yaml.safe_load(text)["jobs"]["publish"]
-    assert publish["permissions"] == {"id-token": "write"}
-    assert publish["environment"] == "pypi"
-    assert "secrets." not in text
-    assert "password" not in text.replace("no password", "")
-
-
-@pytest.mark.parametrize("path", sorted(ROOT.glob(".github/**/*.yml")), ids=lambda path: path.name)
-def test_workflows_and_forms_are_complete(path: Path) -> None:
-    content = yaml.safe_load(path.read_text())
-    for job in content.get("jobs", {}).values():
-        assert all(("uses" in step) != ("run" in step) for step in job["steps"])
-    for field in content.get("body", []):
-        assert field["attributes"]["label"]
-
-
-def test_commit_hooks_are_the_checks_of_make_lint() -> None:
-    (repository,) = read_yaml(".pre-commit-config.yaml")["repos"]
-    lint = (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0]
-    for hook in repository["hooks"]:
-        tool = hook["entry"].removeprefix(".venv/bin/").removesuffix(" --fix")
-        assert f"$(BIN)/{tool}" in lint
-
-
 @pytest.mark.long
 def test_wheel_of_the_source_distribution_works_without_the_tree(built: tuple[Path, Path], tmp_path: Path) -> None:
     """Build the wheel from the source distribution, install it in a new environment, and measure a walk."""

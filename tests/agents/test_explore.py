@@ -10,9 +10,7 @@ import pytest
 import curiograph as cg
 from curiograph.graph.toys import cycle, grid, library
 
-BASELINES = ("random", "max-degree", "min-degree", "greedy")
-
-ALL_AGENTS = (*BASELINES, "beam", "beam:3")
+ALL_AGENTS = ("random", "max-degree", "min-degree", "greedy", "beam", "beam:3")
 
 
 def test_early_end_warns():
@@ -57,16 +55,9 @@ def test_start_without_out_neighbors():
     ("settings", "error", "words"),
     [
         ({"start": "musik"}, cg.UnknownNodeError, "no node 'musik'; the nearest names are 'music'"),
-        ({"start": 3}, cg.UnknownNodeError, "no node 3"),
         ({"start": ["music"]}, cg.UnknownNodeError, "no node"),
-        ({"steps": 0}, cg.SettingError, "steps is 0"),
         ({"steps": "5"}, cg.SettingError, "steps is '5'"),
-        ({"seed": -1}, cg.SettingError, "seed is -1"),
         ({"seed": None}, cg.SettingError, "seed is None"),
-        ({"fallback": "home"}, cg.errors.UnknownNameError, "'home'"),
-        ({"reward": "joy"}, cg.errors.UnknownNameError, "'joy'"),
-        ({"graph": cg.Graph.from_edges([])}, cg.GraphError, "empty"),
-        ({"graph": cg.Graph.from_edges([], nodes=["music"])}, cg.GraphError, "no edges"),
     ],
 )
 def test_bad_settings(settings, error, words):

@@ -173,9 +173,3 @@ def test_equivalent_candidates_tie():
     for graph in (cg.toys.complete(12), cg.Graph.from_edges([(0, leaf) for leaf in range(1, 14)])):
         scores = gnn(SHAPES[0]).scores(begin([graph], [[0] * 50], "igt", 5))
         assert np.all(np.ptp(scores.reshape(50, -1), axis=1) == 0)
-
-
-def test_walk_alone_equals_walk_in_batch():
-    agent, batch = gnn(SHAPES[0]), begin([cg.toys.grid(5, 5)], [range(25)], "igt", 8)
-    alone = [agent.run(batch.rows(np.array([i]))).nodes[0].tolist() for i in range(25)]
-    assert agent.run(batch).nodes.tolist() == alone

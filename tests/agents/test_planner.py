@@ -92,12 +92,6 @@ def test_a_reward_without_values_is_planned_by_a_plain_beam():
     assert walks[0] == walks[1]
 
 
-def test_curious_pagerank_walks_with_the_planner():
-    graph = cg.generate("ws", nodes=20, seed=0)
-    eta = cg.curious_pagerank(graph, "planner", history=[3], reward="igt", seed=0)
-    assert eta.scores.sum() == pytest.approx(1)
-
-
 def test_values_of_a_sum_are_the_sum_of_the_values():
     graph = cg.generate("ba", nodes=30, seed=1)
     exploration = begin([graph], [[0, 4]], "igt+0.5*cpt", 8)

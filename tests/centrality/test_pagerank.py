@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import igraph
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from oracles.reference import compute_pagerank, draw_graph
+from oracles.reference import compute_pagerank
 from support.small_graphs import graphs, histories, make_dense_teleport
 
 
@@ -37,28 +35,6 @@ def test_batch_equals_single_histories(data: st.DataObject) -> None:
     assert found.scores.min() >= 0
     for row, history in zip(found.scores, many, strict=True):
         np.testing.assert_allclose(row, cg.pagerank(graph, history=history).scores, atol=1e-11)
-
-
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_igraph_and_networkx_agree(directed: bool, weighted: bool) -> None:
-    pytest.importorskip("igraph")
-    rng = np.random.default_rng(5)
-    graph = draw_graph(rng, 200, 0.04, directed=directed)
-    if weighted:
-        other = graph.to_networkx()
-        for u, v in other.edges:
-            other.edges[u, v]["weight"] = float(rng.integers(1, 9))
-        graph = cg.Graph.from_networkx(other)
-    history = [3, 17, 40]
-    found = cg.pagerank(graph, history=history)
-    name = "weight" if weighted else None
-    peer = igraph.Graph.from_networkx(graph.to_networkx()).personalized_pagerank(reset_vertices=history, weights=name)
-    np.testing.assert_allclose(found.scores, peer, atol=1e-10)
-    other = nx.pagerank(graph.to_networkx(), 0.85, dict.fromkeys(history, 1), tol=1e-14, max_iter=1000, weight=name)
-    np.testing.assert_allclose(found.scores, [other[v] for v in graph.labels], atol=1e-10)
-    everywhere = igraph.Graph.from_networkx(graph.to_networkx()).pagerank(weights=name)
-    np.testing.assert_allclose(cg.pagerank(graph).scores, everywhere, atol=1e-10)
 
 
 @pytest.mark.parametrize("alpha", [0.99, 0.999, 0.9999])
@@ -100,9 +76,7 @@ def test_bad_input(arguments: dict, message: str) -> None:
         cg.pagerank(cg.toys.library(), **arguments)
 
 
-def test_bad_graphs_are_refused() -> None:
-    with pytest.raises(cg.GraphError, match="not a curiograph Graph"):
-        cg.pagerank([(0, 1)])  # type: ignore[arg-type]
+def test_weights_that_overflow_are_refused() -> None:
     huge = cg.Graph.from_edges([(0, 1, 1e308), (0, 2, 1e308)])
     with pytest.raises(cg.GraphError, match="scale them down"):
         cg.pagerank(huge)

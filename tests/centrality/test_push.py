@@ -68,19 +68,6 @@ def test_fewer_reachable_nodes_than_requested() -> None:
     assert alone.to_dict()["touched"] == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"history": []}, "the history is empty; "),
-        ({"history": ["music"], "k": 0}, "k is 0; "),
-        ({"history": ["music"], "max_edges": 0}, "max_edges is 0; "),
-    ],
-)
-def test_bad_input(arguments: dict, message: str) -> None:
-    with pytest.raises(cg.CuriographError, match=message):
-        cg.pagerank_top(cg.toys.library(), **arguments)
-
-
 def test_node_with_only_zero_weight_out_edges_is_a_dead_end() -> None:
     graph = cg.Graph.from_edges([("a", "b", 1.0), ("b", "c", 0.0), ("a", "d", 1.0), ("d", "b", 1.0)], directed=True)
     for history in (["a", "b"], ["d", "a", "b"], ["b"]):

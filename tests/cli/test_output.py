@@ -46,15 +46,6 @@ def test_table_shows_the_columns_that_fit(monkeypatch):
     assert "\x1b[1m" in screen.getvalue()  # bold
 
 
-def test_table_folds_long_texts_between_words(monkeypatch):
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stdout", screen)
-    show_table("", [{"node": "a", "reason": "word " * 30}])
-    lines = screen.read_lines()
-    assert max(map(len, lines)) <= 80
-    assert {word for line in lines[2:] for word in line.split()} == {"a", "word"}
-
-
 def test_what_is_not_shown_is_said(capsys, tmp_path):
     emit(Output(out=tmp_path / "all.csv"), {"answer": "Yes."}, pd.concat([WIDE] * 100), columns=["measure_0"])
     shown = capsys.readouterr()

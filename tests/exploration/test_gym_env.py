@@ -19,26 +19,12 @@ ENV_ID = "curiograph/Exploration-v0"
 pytestmark = pytest.mark.filterwarnings("error")
 
 ONE_WAY = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("b", "d"), ("a", "e")], directed=True)
-STAR = cg.Graph.from_edges([(0, 1), (0, 2), (0, 3)])
 SEVERAL = [library(), grid(3, 3), ONE_WAY]
 
 
 def edges(subgraph: cg.Graph) -> float:
     """A user's reward; at module level so that it can be pickled."""
     return subgraph.num_edges
-
-
-def rollout(env: gymnasium.Env, seed: int, episodes: int = 3) -> list[Any]:
-    """Return all results of some masked random episodes."""
-    rng = np.random.default_rng(seed)
-    seen: list[Any] = [env.reset(seed=seed)]
-    for _ in range(episodes):
-        terminated = False
-        while not terminated:
-            seen.append(env.step(rng.choice(np.flatnonzero(seen[-1][-1]["action_mask"]))))
-            terminated = seen[-1][2]
-        seen.append(env.reset())
-    return seen
 
 
 # ---- gymnasium's contract -------------------------------------------------------------------------------------------
@@ -98,14 +84,6 @@ def test_observation_describes_the_walk() -> None:
     assert env.candidates == [3]
 
 
-def test_edges_are_walked_forwards_only_but_count_in_both_directions() -> None:
-    env = ExplorationEnv(ONE_WAY, edges, 3)
-    env.reset(options={"start": "c"})
-    assert env.candidates == ["a"]
-    env.step(ONE_WAY.position("a"))
-    assert env.step(ONE_WAY.position("b"))[1] == 3.0
-
-
 # ---- starts ---------------------------------------------------------------------------------------------------------
 
 
@@ -114,7 +92,6 @@ def test_edges_are_walked_forwards_only_but_count_in_both_directions() -> None:
     [
         ({"start": "musik"}, cg.UnknownNodeError, "music"),
         ({"graph": 2}, cg.SettingError, "0 to 1"),
-        ({"graph": -1}, cg.SettingError, "-1"),
         ({"graph": "first"}, cg.SettingError, "'first'"),
         ({"begin": 3}, cg.errors.UnknownNameError, "'begin'"),
         ({"graph": 1, "start": "d"}, cg.errors.WalkError, "no out-neighbors"),
@@ -157,13 +134,7 @@ def test_step_needs_an_episode() -> None:
 @pytest.mark.parametrize(
     ("kwargs", "error", "message"),
     [
-        ({"graph": []}, cg.SettingError, "no graphs"),
         ({"graph": "links.tsv"}, cg.GraphError, "str"),
-        ({"graph": [cycle(3), None]}, cg.GraphError, "NoneType"),
-        ({"graph": cycle(3).to_networkx()}, cg.GraphError, "from_networkx"),
-        ({"graph": cg.Graph.from_edges([], nodes=[1, 2])}, cg.GraphError, "no edges"),
-        ({"reward": "itg"}, cg.errors.UnknownNameError, "'itg'"),
-        ({"fallback": "nowhere"}, cg.errors.UnknownNameError, "'nowhere'"),
         ({"steps": 1}, cg.SettingError, "2 nodes or more"),
         ({"steps": 2.5}, cg.SettingError, "2.5"),
         ({"render_mode": "human"}, cg.errors.UnknownNameError, "'human'"),
@@ -187,7 +158,7 @@ def test_ansi_is_one_line() -> None:
     assert env.render() == "igt 1 after 4 of 4 nodes: 0 -> 1 -> 2 -> 3; next: nowhere"
 
 
-@pytest.mark.parametrize("graph", [library(), ONE_WAY, cycle(600)], ids=["named", "directed", "large"])
+@pytest.mark.parametrize("graph", [library(), ONE_WAY], ids=["named", "directed"])
 def test_image_changes_only_with_the_walk(graph: cg.Graph) -> None:
     env = gymnasium.make(ENV_ID, graph=graph, steps=3, render_mode="rgb_array")
     env.reset(seed=0)
@@ -196,6 +167,3 @@ def test_image_changes_only_with_the_walk(graph: cg.Graph) -> None:
     np.testing.assert_array_equal(before, env.render())
     env.step(int(np.argmax(env.unwrapped.action_masks())))
     assert not np.array_equal(before, env.render())
-
-
-# ---- registration ---------------------------------------------------------------------------------------------------

@@ -12,22 +12,11 @@ from typing import Any
 import numpy as np
 
 import curiograph as cg
+from support import people
 
 GRAPH = cg.generate("ba", nodes=50, seed=1)
-RING = cg.generate("ws", nodes=60, seed=0)
+PEOPLE, RING = people.walkers().walks, people.walkers().graph
 DIRECTED = cg.Graph.from_edges([(i, (i * i + 3 * j + 1) % 40) for i in range(40) for j in range(4)], directed=True)
-
-
-def make_people(users: int = 40, visits: int = 12) -> Any:
-    """Return random walks of people, who may return to nodes, on RING."""
-    rng = np.random.default_rng(0)
-    walks = []
-    for _ in range(users):
-        walk = [int(rng.integers(60))]
-        while len(walk) < visits:
-            walk.append(int(rng.choice(RING.neighbors(walk[-1]))))
-        walks.append(walk)
-    return cg.human.Trajectories.from_walks(walks, graph=RING)
 
 
 def measure_graph() -> dict[str, Any]:
@@ -46,12 +35,12 @@ def measure_walk() -> dict[str, Any]:
 
 
 def measure_people() -> dict[str, Any]:
-    frame = cg.measure(RING, make_people()).to_frame()
+    frame = cg.measure(RING, PEOPLE).to_frame()
     return {name: frame[name].to_numpy() for name in ("beta1", "compressibility")}
 
 
 def profile_people() -> dict[str, Any]:
-    frame = cg.profile(RING, make_people()).to_frame()
+    frame = cg.profile(RING, PEOPLE).to_frame()
     return {
         name: frame[name].to_numpy() for name in ("nodes", "clustering", "revisits", "compressibility") if name in frame
     }
@@ -104,7 +93,7 @@ def predict_choices() -> dict[str, Any]:
     effort = Effort(
         splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30
     )
-    found = predict(make_people(), graph=RING, walkers={"igt": "greedy", "cpt": "greedy"}, effort=effort, seed=0)
+    found = predict(PEOPLE, graph=RING, walkers={"igt": "greedy", "cpt": "greedy"}, effort=effort, seed=0)
     return {
         f"{among} {method}": found[among].improvement(method).value
         for among in ("last", "all")
@@ -113,12 +102,12 @@ def predict_choices() -> dict[str, Any]:
 
 
 def compare_motives() -> dict[str, Any]:
-    found = cg.human.hypotheses(RING, make_people(), burn_in=2, seed=0)
+    found = cg.human.hypotheses(RING, PEOPLE, burn_in=2, seed=0)
     return {name: [found[name].gain.value, found[name].gain.low, found[name].gain.high] for name in sorted(found)}
 
 
 def compare_with_null_models() -> dict[str, Any]:
-    found = cg.human.compare_growth(RING, make_people(), steps=6, replicates=3, seed=0)
+    found = cg.human.compare_growth(RING, PEOPLE, steps=6, replicates=3, seed=0)
     return {
         f"{name} {quantity}": found.area[name][quantity].value
         for name in sorted(found.area)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.graph.toys import library
 from oracles.reference import build_skeleton, count_independent_loops, draw_graph
 
 
@@ -51,16 +49,3 @@ def test_closed_loop_among_gaps_opened_together():
         walk = ["a", "b", "o", "c", "d", "n", "middle"]
         assert [gap.closed_by for gap in cg.measure(graph, walk).gaps] == ["middle", None]
         assert [set(loop) for loop in cg.gap_loops(graph, walk)] == [set(filled), set(other)]
-
-
-def test_walks_of_agents_and_revisits():
-    walk = cg.explore(library(), "greedy", "igt", "music", 8, seed=0)
-    assert cg.gap_loops(library(), walk) == cg.gap_loops(library(), [*walk.nodes, walk.nodes[0]])
-
-
-@pytest.mark.parametrize(
-    ("walk", "error"), [([], cg.errors.WalkError), ("music", cg.errors.WalkError), (["x"], cg.UnknownNodeError)]
-)
-def test_bad_walks(walk, error):
-    with pytest.raises(error):
-        cg.gap_loops(library(), walk)

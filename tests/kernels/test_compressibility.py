@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.graph.batch import GraphBatch
@@ -15,6 +14,7 @@ from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete
 from curiograph.rewards.cpt import CompressibilityTracker, build_entropy_table
 from oracles.reference import build_adjacency, compute_compressibility, compute_cpt, draw_graph
+from support.small_graphs import graphs_and_orders
 
 
 def tracker_of(graph: cg.Graph, walks: list[list[int]]) -> CompressibilityTracker:
@@ -131,16 +131,7 @@ def test_single_edge():
 # ---- properties -----------------------------------------------------------------------------------------------------
 
 
-@st.composite
-def graph_and_orders(draw):
-    nodes = draw(st.integers(2, 14))
-    pairs = [(u, v) for u in range(nodes) for v in range(u)]
-    edges = draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
-    visited = draw(st.lists(st.integers(0, nodes - 1), min_size=1, unique=True))
-    return cg.Graph.from_edges(edges, nodes=range(nodes)), visited, list(draw(st.permutations(visited)))
-
-
-@given(graph_and_orders())
+@given(graphs_and_orders())
 def test_value_depends_only_on_the_set(case):
     """Values of different orders are equal to the last bit, also with ties between merges."""
     graph, one, other = case
@@ -148,7 +139,7 @@ def test_value_depends_only_on_the_set(case):
     assert first == second
 
 
-@given(graph_and_orders())
+@given(graphs_and_orders())
 def test_batch_equals_single_and_candidate_equals_value(case):
     graph, walk, other = case
     together = tracker_of(graph, [walk, other[:-1] or other]).values()
@@ -159,7 +150,7 @@ def test_batch_equals_single_and_candidate_equals_value(case):
         assert ahead[0] == together[0]
 
 
-@given(graph_and_orders())
+@given(graphs_and_orders())
 def test_bounds(case):
     """A rate is not negative, so compressibility is at most the entropy."""
     curve = cg.rate_distortion(case[0])

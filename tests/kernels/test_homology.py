@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.graph.batch import GraphBatch
@@ -13,6 +12,7 @@ from curiograph.graph.generators import FAMILIES
 from curiograph.growth.records import Growth
 from curiograph.rewards.igt import GapTracker
 from oracles.reference import build_skeleton, compute_betti, compute_gudhi_betti, compute_gudhi_pairs, draw_graph
+from support.small_graphs import graphs_and_orders
 
 SIZES = (12, 25, 50, 100, 220)
 
@@ -165,28 +165,13 @@ def test_gudhi_agrees_with_boundary_ranks():
         assert betti == (cg.betti(graph, 0), cg.betti(graph, 1))
 
 
-@st.composite
-def graph_and_orders(draw):
-    nodes = draw(st.integers(2, 12))
-    pairs = [(u, v) for u in range(nodes) for v in range(u)]
-    edges = draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
-    visited = draw(st.lists(st.integers(0, nodes - 1), min_size=1, unique=True))
-    return cg.Graph.from_edges(edges, nodes=range(nodes)), visited, draw(st.permutations(visited))
-
-
-@given(graph_and_orders())
+@given(graphs_and_orders())
 def test_value_does_not_depend_on_the_order_of_visit(case):
     graph, one, other = case
     expected = compute_betti(build_skeleton(graph)[np.ix_(one, one)])
     assert tracker_of(graph, [one, list(other)]).values().tolist() == [expected[1], expected[1]]
     for growth in cg.measure(graph, [one, list(other)], compressibility=False):
         assert (growth.beta0[-1], growth.beta1[-1]) == expected
-
-
-@given(graph_and_orders())
-def test_pairs_are_those_of_persistent_homology(case):
-    graph, walk, _ = case
-    assert pairs_of(cg.measure(graph, walk, compressibility=False)) == compute_gudhi_pairs(graph, walk).sorted(1)
 
 
 def test_branches_of_a_walk_are_independent():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
@@ -11,18 +12,20 @@ import curiograph as cg
 from curiograph.plotting import save_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
+EVIL = "<script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
 def results() -> dict:
-    """One result of every kind that can be drawn without a dataset."""
-    graph = cg.toys.library()
+    """One result of every kind that can be drawn without a dataset, with a label and a user that look like HTML."""
+    edges = [[EVIL if label == "dance" else label for label in edge] for edge in cg.toys.library().to_networkx().edges]
+    graph = cg.Graph.from_edges(edges)
     walks = [
         cg.explore(graph, ["greedy", "random"][n % 2], "igt", graph.labels[n % 12], 10, seed=n).nodes for n in range(24)
     ]
-    people = cg.human.Trajectories.from_walks(walks, users=[n % 8 for n in range(24)], graph=graph)
+    people = cg.human.Trajectories.from_walks(walks, users=[EVIL, *range(1, 8)] * 3, graph=graph)
     growths, profile = cg.measure(graph, people), cg.profile(graph, people)
-    groups = [["a $ group", "another group"][n % 2] for n in range(24)]
+    groups = [["a $ group", EVIL][n % 2] for n in range(24)]
     return {
         "walk": cg.explore(graph, "beam", "igt", "music", 9, seed=0),
         "growth": growths[0],
@@ -72,6 +75,28 @@ def test_text_of_svg_is_editable_and_that_of_pdf_is_no_type_3_font(results, name
     document = (tmp_path / "drawn.pdf").read_bytes()
     assert b"/Type3" not in document
     assert b"/FontFile2" in document  # an embedded TrueType font
+
+
+class Tags(HTMLParser):
+    """The tags of an HTML text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.tags.append(tag)
+
+
+@pytest.mark.parametrize("name", ["growth", "growths", "survival", "profile", "styles", "groups", "score", "null"])
+def test_reprs_are_short_and_html_is_escaped(results, name):
+    text = repr(results[name])
+    assert len(text) < 400
+    assert "array(" not in text
+    tags = Tags(results[name]._repr_html_()).tags
+    assert "table" in tags
+    assert "script" not in tags
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])

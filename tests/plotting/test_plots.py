@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 import curiograph as cg
 from curiograph.agents.explore import Walk
 from curiograph.graph.toys import complete, library
-from curiograph.plotting import COLORS, plot_panels
+from curiograph.plotting import COLORS
 from curiograph.plotting.graph_layout import compute_layout
 
 
@@ -170,14 +170,3 @@ def test_recommendations_with_ranks_by_component():
         assert sorted(heights) == [1, 2, 3, 4, 5, 6]
         assert [rank for _, rank in sorted(zip(heights, ranks, strict=True))] == sorted(ranks)
         assert to_hex(beside.collections[column].get_facecolor()[0]).upper() == COLORS[name]
-
-
-def test_panel_line_styles():
-    line = (np.arange(3.0), np.zeros(3))
-    wishes = {"second": "cpt-rg", "first": "igt", "again": "igt", "people": "human"}
-    drawn = plot_panels({"panel": dict.fromkeys(wishes, line)}, "steps", wishes, dict.fromkeys(wishes, "note"))
-    second, first, again, people = ((line.get_color(), line._dash_pattern) for line in drawn.axes[0].lines)
-    assert (second[0], first[0], people[0]) == (COLORS["cpt"], COLORS["igt"], COLORS["human"])
-    assert first[1] == (0, None)
-    assert len({str(dash) for _, dash in (second, first, again, people)}) == 4
-    assert again[0] not in (second[0], first[0])

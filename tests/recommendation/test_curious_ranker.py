@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -100,41 +96,6 @@ def test_kernel_of_few_steps_agrees_with_the_general_simulation(reward, fallback
                 np.testing.assert_allclose(one.visits, other.visits, rtol=1e-5)
                 np.testing.assert_allclose(one.errors, other.errors, rtol=1e-3, atol=1e-9)
                 assert one.total == pytest.approx(other.total, rel=1e-9)
-
-
-def test_prepared_nodes_alone_count_without_simulation():
-    g = cg.toys.library()
-    recommender = cg.Recommender(g)
-    recommender.prepare(["music"])
-    prepared = recommender.replace_curious(lambda ranker: replace(ranker, simulates=False))
-    assert prepared.recommend(["music"]) == recommender.recommend(["music"])
-    nobody = [label for label, _ in cg.recommend(g, ["logic"], ranker="pagerank")]
-    assert [label for label, _ in prepared.recommend(["logic"])] == nobody  # nothing is prepared: PageRank alone
-    both, one = g.positions(["logic", "music"]), g.positions(["music"])
-    candidates = Candidates(np.array([0, 3]), np.setdiff1d(np.arange(12), both)[:3].astype(np.int32))
-    igt = prepared.curious_rankers["igt"]
-    assert np.array_equal(igt.scores(g, [both], candidates), igt.scores(g, [one], candidates))
-    assert recommender.num_prepared == 2
-
-
-def test_killed_preparation_resumes(tmp_path):
-    code = (
-        "import os, pathlib, signal, sys, curiograph as cg\n"
-        "def kill(message, share=None):\n"
-        "    if share and share > 0.4: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "engine = cg.Engine('local', 1, run=pathlib.Path(sys.argv[1]))\n"
-        "cg.Recommender(cg.generate('ws', nodes=100, seed=0)).prepare(engine=engine, progress=kill)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], env=os.environ, check=False)
-    assert done.returncode == -signal.SIGKILL
-    g = cg.generate("ws", nodes=100, seed=0)
-    resumed, full = cg.Recommender(g), cg.Recommender(g)
-    messages: list[str] = []
-    engine = cg.Engine("local", 1, run=tmp_path / "run")
-    resumed.prepare(engine=engine, progress=lambda message, share=None: messages.append(message))
-    assert "48 of 100 nodes" in messages[0]
-    full.prepare()
-    assert_same_parts(resumed, full)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from itertools import combinations, pairwise
 
@@ -141,15 +140,6 @@ def test_samples_are_paired_and_the_same_seed_gives_the_same_result(walks, found
     assert found.samples["ease"]["hit@5"].std() == pytest.approx(spread, rel=0.1)
 
 
-def test_frame_and_document(found):
-    frame = found.to_frame()
-    assert list(frame.method) == list(METHODS)
-    assert {"mrr", "ndcg@10_low", "gini@5_high"} <= set(frame.columns)
-    document = json.loads(json.dumps(found.to_dict()))
-    assert document["rows"][0]["mrr"] == found.estimates["popularity"]["mrr"].value
-    assert (document["split"], document["items"]) == ("last", found.facts["items"])
-
-
 def test_only_markov_depends_on_sessions(walks):
     log = pd.DataFrame(people.tastes(users=80, items=40), columns=["user", "item", "time"])
     apart = Trajectories.from_frame(log.assign(session=log.index), session="session")
@@ -179,14 +169,6 @@ def test_own_rankers_get_the_links_of_the_graph(walks):
         assert 0 < result.facts["items_with_links"] <= len(items)
     with pytest.raises(SettingError, match="'curious'"):
         cg.evaluate_recommenders(walks, "last", methods=[cg.CuriousRanker(), cg.CuriousRanker(walks=4)])
-
-
-@pytest.mark.parametrize(("item", "label"), [(str, int), (int, str)])
-def test_labels_match_as_text_or_numbers(item, label):
-    walks = Trajectories.from_walks([[item((user * step) % 11) for step in range(1, 8)] for user in range(1, 30)])
-    ring = cg.Graph.from_edges([(label(v), label(v + 1)) for v in range(1, 10)])
-    found = cg.evaluate_recommenders(walks, "last", methods=["pagerank"], graph=ring, item_users=1)
-    assert found.facts["graph"] == repr(ring)
 
 
 def test_methods_that_cannot_be_fitted_are_skipped(walks, monkeypatch):

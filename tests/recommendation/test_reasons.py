@@ -88,18 +88,6 @@ def test_reasons_of_a_long_history_use_its_last_nodes():
     )
 
 
-def test_to_dict_and_plot():
-    top = cg.recommend(cg.toys.library(), ["music", "physics", "chemistry"], k=2, ranker="pagerank")
-    plain = top.to_dict()
-    assert plain["history"] == ["music", "physics", "chemistry"]
-    assert [entry["node"] for entry in plain["recommendations"]] == [label for label, _ in top]
-    assert [entry["score"] for entry in plain["recommendations"]] == [score for _, score in top]
-    assert list(top.to_frame().node) == [label for label, _ in top]
-    assert "<table" in top._repr_html_()
-    for drawn in (top, cg.recommend(cg.toys.library(), list(cg.toys.library().labels), ranker="pagerank")):
-        assert {"music", "physics"} <= {text.get_text() for text in drawn.plot().texts}
-
-
 def test_sentences_for_users():
     g = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("a", "x"), ("b", "y"), ("y", "z")])
 

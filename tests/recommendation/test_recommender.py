@@ -158,23 +158,17 @@ def test_local_push_agrees_with_the_exact_solution(monkeypatch, directed, which)
 @pytest.mark.parametrize(
     ("history", "settings", "error", "message"),
     [
-        ("", {}, cg.errors.WalkError, "''"),
         ("music", {}, cg.errors.WalkError, "'music'"),
         (3, {}, cg.errors.WalkError, "the history is 3"),
         (["musik"], {}, cg.UnknownNodeError, "'musik'"),
         ([["music"], ["musik"]], {}, cg.UnknownNodeError, "history 1: the graph has no node 'musik'"),
-        ([["music"], 3], {}, cg.errors.WalkError, "history 1: the history is 3"),
         (["music"], {"exclude": "logic"}, cg.SettingError, "'logic'"),
         (["music"], {"filter": 3}, cg.SettingError, "filter is 3"),
         (["music"], {"unknown": "ignore"}, cg.errors.UnknownNameError, "'ignore'"),
         (["music"], {"diversity": 1.5}, cg.SettingError, "1.5"),
-        (["music"], {"diversity": float("nan")}, cg.SettingError, "nan"),
-        (["music"], {"diversity": "high"}, cg.SettingError, "'high'"),
-        (["music", ["logic"]], {}, cg.UnknownNodeError, "['logic']"),
         (["music"], {"k": 0}, cg.SettingError, "k is 0"),
         (["music"], {"alpha": 1}, cg.SettingError, "alpha is 1"),
         (["music"], {"candidates": "near"}, cg.errors.UnknownNameError, "'near'"),
-        (["music"], {"candidates": ["logic"]}, cg.errors.UnknownNameError, "['logic']"),
         (["music"], {"weights": {"joy": 1}}, cg.SettingError, "'joy'"),
     ],
 )
@@ -184,8 +178,6 @@ def test_bad_input(history, settings, error, message):
     assert message in str(caught.value)
 
 
-def test_graphs_without_edges_and_other_objects_are_refused():
+def test_graphs_without_edges_are_refused():
     with pytest.raises(cg.GraphError, match="3 nodes but no edges"):
         cg.recommend(cg.Graph.from_edges([], nodes=[0, 1, 2]), [0])
-    with pytest.raises(cg.GraphError, match="not a curiograph Graph"):
-        cg.Recommender("links.tsv")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from curiograph.errors import WalkError
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
 from curiograph.human.data.datasets import Dataset, load_dataset
@@ -143,17 +142,3 @@ def test_contrasts_agree_with_their_definition():
     small = Groups(users[:150], {"memory": gains[:150]}, first[:150], ~first[:150])
     assert np.isnan(contrast_groups(small, "memory")["p"])
     assert contrast_groups(Groups(users, {"memory": np.zeros(900)}, first, ~first), "memory")["p"] == 1.0
-
-
-def test_too_few_choices_are_rejected(tmp_path):
-    folder = write_games(tmp_path / "wikispeedia", {"finished": 0.0, "unfinished": 0.0}, players=2)
-    with pytest.raises(WalkError, match="wikispeedia: "):
-        conditions.compare_datasets(Setup(), [conditions.label_games(load_dataset(folder), folder)], SMALL)
-
-
-def test_games_are_labeled_by_kind_and_earlier_games(games):
-    kinds = [str(games.walks.session(number)).split()[0] for number in range(1200)]
-    assert len(games.walks) == 1200
-    assert kinds.count("finished") == 600
-    last = [games.walks.session(number) for number in range(1200) if games.walks.user(number) == "ip0"]
-    assert last == [f"unfinished {count}" for count in range(6)]

@@ -17,7 +17,7 @@ from curiograph.human.prediction.methods import ALPHAS, PAGERANK, Mixture
 from curiograph.human.prediction.predict import Effort as PredictEffort
 from curiograph.human.prediction.predict import draw_choices, find_agents, make_study, score_components
 from curiograph.parallel import IN_PROCESS, Engine
-from reproduction import mixture_kernels, multiverse, universes
+from reproduction import mixture_kernels, universes
 from reproduction.multiverse import Universes, compute_dataset, list_worlds
 from reproduction.published import TABLE2
 from reproduction.report import Setup
@@ -57,13 +57,6 @@ def test_results_are_the_same_with_two_workers_and_from_the_run_folder(dataset, 
         setup = Setup(engine=engine, progress=lambda message, share=None: messages.append(message))
         assert compute_dataset(setup, dataset, range(2), SMALL) == document
     assert "found in the run folder" in messages[-1]
-
-
-def test_report_has_all_tables(document):
-    settings = {"seeds": 2, "effort": SMALL.__dict__}
-    page = multiverse.report({"settings": settings, "universes": {"wikispeedia": document}}).to_markdown()
-    assert "| Wikispeedia | paper     |" in page
-    assert "576 universes" in page
 
 
 def test_answers_to_the_stored_results_are_unchanged():

@@ -9,13 +9,11 @@ import pytest
 
 import curiograph as cg
 import reproduction.people
-from curiograph.errors import FileFormatError
 from curiograph.graph.similarity import Similarity
 from curiograph.human.prediction.predict import Effort
 from curiograph.parallel import Engine
 from curiograph.results import to_plain
 from reproduction import diffusion, examples, meaning, motives, profile, recommenders, table2
-from reproduction.published import TABLE2
 from reproduction.report import Setup
 from support import people
 
@@ -86,10 +84,6 @@ def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path, m
     assert "&lt;i\\|j>" in examples.report(drawn).to_markdown()
 
 
-def test_published_values():
-    assert [TABLE2[name]["igt+cpt"][0] for name in ("movielens", "books", "wikispeedia")] == [0.079, 0.096, 0.322]
-
-
 def test_weights_of_motives(wikispeedia):
     found = to_plain(motives.compute(Setup(wikispeedia), games=100, motives=("uniform", "degree", "markov")))
     (table,) = motives.report(found).tables.values()
@@ -111,14 +105,6 @@ def test_similarity_is_found_and_additions_are_those_of_hypotheses(wikispeedia):
     wanted = cg.human.hypotheses(data.graph, data.walks, motives=names, similarity=texts, folds=3, weights=True)
     assert added[similar, "igt"]["value"] == pytest.approx(wanted.weights["igt"].adds.value, abs=1e-4)
     assert "degree, PageRank, similarity " in meaning.report(found).to_markdown()
-
-
-def test_meaning_needs_categories_and_takes_fewer_games(wikispeedia, tmp_path):
-    assert meaning.compute(Setup(wikispeedia), games=40, folds=2)["choices"] < 300
-    for name in ("articles.tsv", "links.tsv", "paths_finished.tsv"):
-        (tmp_path / name).write_bytes((wikispeedia / name).read_bytes())
-    with pytest.raises(FileFormatError, match=r"categories.tsv"):
-        meaning.compute(Setup(tmp_path))
 
 
 def test_profiles_of_games_are_compared(wikispeedia):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduction.__main__ import EXPERIMENTS, main
+from reproduction.__main__ import main
 
 SMALL = {
     "table1": ["--graphs", "2", "--episodes", "2", "--beam-episodes", "1", "--seeds", "2"],
@@ -36,6 +36,7 @@ def test_files_are_written_and_tables_shown(name: str, tmp_path: Path, capsys: p
     assert (out / f"{name}.md").read_text() == page
 
 
+@pytest.mark.long
 def test_same_document_from_the_run_folder(tmp_path: Path) -> None:
     texts = []
     for workers in ("1", "2"):
@@ -67,13 +68,3 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert main([*arguments, "--out", str(tmp_path / "out"), "--workers", "1"]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_every_experiment_has_a_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in EXPERIMENTS:
-        with pytest.raises(SystemExit):
-            main([name, "--help"])
-        assert "--from" in capsys.readouterr().out
-    for arguments in (["tables"], ["show", "tables"]):
-        with pytest.raises(SystemExit, match="2"):
-            main(arguments)

@@ -135,23 +135,6 @@ def test_rewards_may_declare_that_they_depend_on_the_order():
         cg.check_reward(reward)
 
 
-def test_beam_keeps_walks_apart_whose_order_matters():
-    """The reward of the last step is the first neighbor that was visited: walks over the same nodes differ."""
-
-    class FirstStep(DeclaredLastNode):
-        def values(self):
-            return np.where(self.lengths > 3, self.nodes[:, 1], 0.0)
-
-        def candidate_values(self, offsets, candidates):
-            walks = np.repeat(np.arange(len(self.lengths)), np.diff(offsets))
-            return np.where(self.lengths[walks] >= 3, self.nodes[walks, 1], 0.0)
-
-    reward = OwnReward()
-    reward.tracker = FirstStep
-    graph = cg.toys.complete(5)
-    assert {cg.explore(graph, "beam:400", reward, start=0, steps=4, seed=seed).total for seed in range(12)} == {4.0}
-
-
 def test_check_reward_rejects_stateful_rewards():
     calls = iter(range(10**6))
     with pytest.raises(cg.errors.RewardError, match="'lambda'"):

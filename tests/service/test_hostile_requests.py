@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
@@ -16,31 +15,22 @@ MAX_BLOCK = 0.5
 """Seconds in which /healthz must answer, whatever other clients send."""
 
 
-class Attacker:
-    """A client of a server process."""
+def measure_seconds(process: psutil.Process) -> float:
+    """Return the processor time of the event loop so far: that of the main thread of the server process."""
+    (main,) = (thread for thread in process.threads() if thread.id == process.pid)
+    return float(main.user_time + main.system_time)
 
-    def __init__(self, address: str, process: Any) -> None:
-        self.server = urlsplit(address)
-        self.process = psutil.Process(process.pid)
 
-    def measure_seconds(self) -> float:
-        """Return the processor time of the event loop so far: that of the main thread of the server process."""
-        (main,) = (thread for thread in self.process.threads() if thread.id == self.process.pid)
-        return float(main.user_time + main.system_time)
-
-    def _request(self, method: str, path: str, body: bytes | None) -> int:
-        connection = http.client.HTTPConnection(self.server.hostname or "", self.server.port, timeout=60)
-        try:
-            connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
-            with connection.getresponse() as response:
-                response.read()
-                return response.status
-        finally:
-            connection.close()
-
-    def post(self, path: str, body: bytes) -> int:
-        """Return the status of a response."""
-        return self._request("POST", path, body)
+def post(address: str, path: str, body: bytes) -> int:
+    """Return the status of a response."""
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
+    try:
+        connection.request("POST", path, body, {"Content-Type": "application/json"} if body else {})
+        with connection.getresponse() as response:
+            response.read()
+            return response.status
+    finally:
+        connection.close()
 
 
 def attack(bodies: list[tuple[str, str, bytes]], uploads: list[tuple[str, str, bytes]]) -> None:
@@ -49,19 +39,19 @@ def attack(bodies: list[tuple[str, str, bytes]], uploads: list[tuple[str, str, b
     The time is that of the processor, since others may use it at the same time: whatever a request costs the event loop
     is an upper bound of how long it delays other requests.
     """
-    with start_server("--seconds", "5") as (address, process):
-        attacker = Attacker(address, process)
-        first, costs = attacker.process.memory_info().rss, []
+    with start_server("--seconds", "5") as (address, started):
+        process = psutil.Process(started.pid)
+        first, costs = process.memory_info().rss, []
         for name, path, content in [
             *((name, f"/api/v1/{path}", content) for name, path, content in bodies),
             *((name, f"/api/v1/graphs?name={file}", content) for name, file, content in uploads),
         ]:
-            before = attacker.measure_seconds()
-            status = attacker.post(path, content)
+            before = measure_seconds(process)
+            status = post(address, path, content)
             assert 200 <= status < 300 or status in (400, 404, 413, 422, 503), (name, status)
-            costs.append((attacker.measure_seconds() - before, name))
+            costs.append((measure_seconds(process) - before, name))
         assert max(costs)[0] <= MAX_BLOCK, sorted(costs)[-5:]
-        assert attacker.process.memory_info().rss - first < 500 * MEGABYTE
+        assert process.memory_info().rss - first < 500 * MEGABYTE
 
 
 def test_small_hostile_requests() -> None:

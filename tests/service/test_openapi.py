@@ -11,23 +11,6 @@ import pytest
 from support.serving import open_client
 
 TOKEN = "a secret of ours"
-OPERATIONS = [
-    "check_health",
-    "check_readiness",
-    "delete_graph",
-    "explore",
-    "get_graph",
-    "list_agents",
-    "list_graphs",
-    "list_rewards",
-    "look",
-    "measure",
-    "rank",
-    "recommend",
-    "reload_graphs",
-    "search_nodes",
-    "upload_graph",
-]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +29,9 @@ def list_operations(document: Any) -> list[tuple[str, str, Any]]:
 
 def test_operations_have_names_security_and_errors(document):
     operations = list_operations(document)
-    assert sorted(operation["operationId"] for _, _, operation in operations) == sorted(OPERATIONS)
+    names = [operation["operationId"] for _, _, operation in operations]
+    assert len(set(names)) == len(names)  # clients are generated with these as names of functions
+    assert all(name.isidentifier() for name in names)
     assert document["components"]["securitySchemes"] == {"bearer": {"type": "http", "scheme": "bearer"}}
     for path, _, operation in operations:
         is_public = path in ("/healthz", "/readyz")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from pathlib import Path
 
 import pytest
@@ -56,7 +55,9 @@ def test_a_changed_file_replaces_the_graph_and_requests_keep_the_old_one(file):
 def test_a_broken_file_keeps_the_old_graph_and_logs_one_sentence(file, caplog):
     store = open_store(file)
     before = store.open("items")
-    for breaks in (lambda: os.replace(_write(file.with_suffix(".new"), b"broken"), file), file.unlink):
+    new = file.with_suffix(".new")
+    new.write_bytes(b"broken")
+    for breaks in (lambda: new.replace(file), file.unlink):
         breaks()
         with caplog.at_level(logging.ERROR):
             assert store.reload()["failed"] == ["items"]
@@ -69,11 +70,6 @@ def test_a_broken_file_keeps_the_old_graph_and_logs_one_sentence(file, caplog):
         caplog.clear()
     write_graph(file, NEW)
     assert store.reload()["reloaded"] == ["items"]
-
-
-def _write(path: Path, content: bytes) -> Path:
-    path.write_bytes(content)
-    return path
 
 
 def test_polling_waits_until_a_file_is_complete(file):

@@ -86,13 +86,3 @@ def test_invalid_options(run, monkeypatch, arguments, message):
     assert result.code == 2
     assert result.err.count("\n") == 1
     assert message in result.err
-
-
-def test_parts_of_another_graph(run, tmp_path):
-    parts = tmp_path / "parts.safetensors"
-    recommender = cg.Recommender(cg.toys.cycle(5))
-    recommender.prepare([0])
-    recommender.save(parts)
-    result = run("serve", "--port", "0", "--parts", f"toy:library={parts}")
-    assert result.code == 2
-    assert "are of graph" in result.err

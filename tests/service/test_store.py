@@ -143,16 +143,6 @@ def test_error_of_a_file_hides_its_path(tmp_path: Path):
         GraphStore(ServiceSettings(graphs={"mine": bad})).open("mine")
 
 
-def test_graph_without_edges(tmp_path: Path):
-    bare = tmp_path / "bare.safetensors"
-    cg.write_graph(cg.Graph.from_edges([], nodes=["a", "b"]), bare)
-    with open_client(graphs={"bare": bare}) as api:
-        result = api.post("/api/v1/measure", json={"graph": "bare", "walk": ["a", "b"]})
-        assert result.json()["beta0"] == [1, 2]
-        for what, body in (("recommend", {"history": ["a"]}), ("explore", {})):
-            assert "no edges" in get_error(api.post(f"/api/v1/{what}", json={"graph": "bare", **body}), 422)
-
-
 def test_graph_is_read_once(tmp_path: Path):
     cg.write_graph(cg.toys.library(), tmp_path / "mine.safetensors")
     store = GraphStore(ServiceSettings(graphs={"mine": tmp_path / "mine.safetensors"}))

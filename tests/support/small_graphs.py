@@ -31,3 +31,13 @@ def make_dense_teleport(graph: cg.Graph, history: list[int]) -> np.ndarray:
     q = np.zeros(graph.num_nodes)
     q[list(set(history))] = 1 / len(set(history))
     return q
+
+
+@st.composite
+def graphs_and_orders(draw: st.DrawFn) -> tuple[cg.Graph, list[int], list[int]]:
+    """A small undirected graph, and two orders of some of its nodes."""
+    nodes = draw(st.integers(2, 14))
+    pairs = [(u, v) for u in range(nodes) for v in range(u)]
+    edges = draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
+    visited = draw(st.lists(st.integers(0, nodes - 1), min_size=1, unique=True))
+    return cg.Graph.from_edges(edges, nodes=range(nodes)), visited, list(draw(st.permutations(visited)))

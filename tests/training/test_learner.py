@@ -51,7 +51,7 @@ def same(a, b) -> bool:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("stop", [0, 3, 8, 13])
+@pytest.mark.parametrize("stop", [3, 13])
 def test_restored_learner_continues_bit_for_bit(name, stop, tmp_path):
     whole = run_steps(make_learner(name), stop + 9)
     save_checkpoint(tmp_path / "c", run_steps(make_learner(name), stop).get_state())
@@ -78,12 +78,6 @@ def read_subgraphs(shape):
     return Subgraphs.read(shape, ex.stack, ex.nodes, ex.lengths, ex.candidates.offsets, ex.candidates.nodes)
 
 
-def test_numpy_and_torch_agree():
-    made = run_steps(make_learner("gnn"), 12)
-    expected = made.network(read_subgraphs(made.shape)).detach().numpy() * made.network.scale.item()
-    assert np.allclose(made.agent.scores(walk_five_nodes()), expected, rtol=1e-5, atol=1e-5)
-
-
 @pytest.mark.parametrize("shape", [GnnShape(), GnnShape(log_features=True, inner_triangles=True, aggregation="sum")])
 def test_gradients_match_finite_differences(shape):
     """Along random directions; float32 allows a rough comparison only, but wrong messages differ by far."""
@@ -106,7 +100,7 @@ def test_gradients_match_finite_differences(shape):
         assert (ends[0] - ends[1]) / 6e-4 == pytest.approx(slope, rel=0.1, abs=0.1)
 
 
-@pytest.mark.parametrize("returns", [1, 2, 9])
+@pytest.mark.parametrize("returns", [1, 9])
 def test_dqn_targets_follow_the_definition(returns):
     made = make_learner("gnn")
     made.returns = returns
