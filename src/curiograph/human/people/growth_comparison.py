@@ -115,7 +115,7 @@ class GrowthComparison(Table):
                     size = Estimate(abs(area.value), *sorted((abs(area.low), abs(area.high))))
                     parts.append(f"{size} {'more' if area.value > 0 else 'fewer'} {quantity}")
                 else:
-                    parts.append(f"no clear difference in {quantity} ({area})")
+                    parts.append(f"no clear difference in {quantity}, {area}")
             answers.append(f"Against {null}, human walks show {', '.join(parts[:-1])} and {parts[-1]}.")
         return [*answers, *self.remarks]
 
