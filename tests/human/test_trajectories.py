@@ -119,10 +119,12 @@ def test_selection_and_display():
 
 @given(WALKS, st.integers(1, 4))
 def test_walks_are_cut_to_equal_length(walks, nodes):
-    distinct = [list(dict.fromkeys(walk)) for walk in walks]
+    merged = [[node for node, before in zip(walk, [None, *walk], strict=False) if node != before] for walk in walks]
     found = Trajectories.from_walks(walks).cut(nodes=nodes)
-    assert list(found) == [walk[:nodes] for walk in distinct if len(walk) >= nodes]
-    assert found.skipped.count == sum(len(walk) < nodes for walk in distinct)
+    kept = [walk for walk in merged if len(set(walk)) >= nodes]
+    ends = [next(n for n in range(len(walk) + 1) if len(set(walk[:n])) == nodes) for walk in kept]
+    assert list(found) == [walk[:end] for walk, end in zip(kept, ends, strict=True)]
+    assert found.skipped.count == len(walks) - len(kept)
 
 
 def test_sessions_and_columns_follow_the_users():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,12 @@ import numpy as np
 from curiograph.arrays import Int32, Int64
 from curiograph.errors import UnknownNodeError, WalkError, quote_value
 from curiograph.graph.graph import Graph
-from curiograph.results import Skipped
+from curiograph.results import OUTSIDE, Skipped
 
 if TYPE_CHECKING:
     from curiograph.human.trajectories import Trajectories
 
+_MANY = 0.05  # share of visits outside the graph above which there is a warning
 EMPTY = "empty walks"
 """Reason of walks that were dropped because they visit no node of the graph."""
 
@@ -97,7 +99,16 @@ def place_walks(graph: Graph, walks: Any) -> Trajectories:
 
     Raise WalkError if no walk is left.
     """
-    people: Trajectories = getattr(walks, "walks", walks).on(graph)
+    recorded: Trajectories = getattr(walks, "walks", walks)
+    people = recorded.on(graph)
+    outside = people.skipped.reasons.get(OUTSIDE, 0) - recorded.skipped.reasons.get(OUTSIDE, 0)
+    if outside > _MANY * len(recorded.nodes) and len(people.nodes):
+        warnings.warn(
+            f"{outside:,} of {len(recorded.nodes):,} visits are of nodes outside the graph; "
+            "walks.list_unmatched(graph) lists them, and "
+            'walks.on(graph, match="loose") ignores case, underscores and encoding.',
+            stacklevel=3,
+        )
     empty = int(np.count_nonzero(people.lengths == 0))
     if empty == len(people):
         raise WalkError(f"none of the {len(people)} walks visits a node of the graph; check the labels of both.")

@@ -292,25 +292,31 @@ class Trajectories(Table):
         >>> list(Trajectories.from_walks([["a", "b", "a", "c"]]).drop_revisits())
         [['a', 'b', 'c']]
         """
+        return self.select_visits(self._are_first())
+
+    def _are_first(self) -> NDArray[np.bool_]:
+        """Return which visits are the first of their node in a walk."""
         walk = np.repeat(np.arange(len(self)), self.lengths)
         is_first = np.zeros(len(self.nodes), bool)
         is_first[np.unique(walk * max(len(self.names), 1) + self.nodes, return_index=True)[1]] = True
-        return self.select_visits(is_first)
+        return is_first
 
     def cut(self, nodes: int) -> Trajectories:
-        """Return the first `nodes` distinct nodes of the walks that visit as many, so that walks can be compared.
+        """Return the walks up to the visit of their `nodes`-th distinct node, so that walks can be compared.
 
-        Shorter walks are left out and counted in `skipped`.
+        Returns before it are kept; shorter walks are left out and counted in `skipped`.
 
-        >>> list(Trajectories.from_walks([["a", "b", "a", "c"], ["a", "b"], ["c", "a", "b"]]).cut(nodes=3))
-        [['a', 'b', 'c'], ['c', 'a', 'b']]
+        >>> list(Trajectories.from_walks([["a", "b", "a", "c"], ["a", "b"], ["c", "a", "b", "c"]]).cut(nodes=3))
+        [['a', 'b', 'a', 'c'], ['c', 'a', 'b']]
         """
         check_integer("nodes", nodes, 1, "give the number of nodes of each walk, 1 or more")
-        walks = self.drop_revisits()
-        step = np.arange(len(walks.nodes)) - np.repeat(walks.offsets[:-1], walks.lengths)
-        short = int(np.count_nonzero(walks.lengths < nodes))
+        walk, is_first = np.repeat(np.arange(len(self)), self.lengths), self._are_first()
+        seen = np.concatenate([[0], np.cumsum(is_first)])  # before each visit, over all walks
+        distinct = np.diff(seen[self.offsets])
+        short = int(np.count_nonzero(distinct < nodes))
         dropped = Skipped(count=short, reasons={f"walks of fewer than {nodes} nodes": short} if short else {})
-        return walks.select_visits(step < nodes)[walks.lengths >= nodes].add_skipped(dropped)
+        kept = seen[:-1] - seen[self.offsets[walk]] < nodes
+        return self.select_visits(kept)[distinct >= nodes].add_skipped(dropped)
 
     def split(self, test: float = 0.3, seed: int = 0) -> tuple[Trajectories, Trajectories]:
         """Split the walks by user into training walks and test walks.

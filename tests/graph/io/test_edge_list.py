@@ -183,7 +183,7 @@ def test_directed_links_that_are_read_as_undirected(tmp_path, recwarn):
     both = sum(links.has_edge(v, u) for u, v in links.edges) // 2
     undirected = links.to_undirected()
     with pytest.warns(
-        UserWarning, match=f"{100 * both / undirected.number_of_edges():.2g} % of the links .*directed=True"
+        UserWarning, match=f"{100 * both / undirected.number_of_edges():.3g} % of the links .*directed=True"
     ):
         graph = read_graph(path)
     assert graph.weights is None

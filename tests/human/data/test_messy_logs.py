@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import curiograph as cg
 from curiograph.errors import FileFormatError, MissingExtraError, SettingError, WalkError
 from curiograph.human.data.event_times import parse_local_dates, parse_numbers
 from curiograph.human.data.log_reader import read_log
@@ -287,3 +288,36 @@ def test_clean_log_has_no_warnings(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not read_log(write_file(tmp_path, text.getvalue())).skipped
+
+
+def test_a_quotation_mark_that_is_not_closed_is_an_error(tmp_path):
+    rows = [f"u{n % 7},page {n % 11},{n}" for n in range(200)]
+    rows[50] = 'u1,"Weird title,50'
+    rows[150] = 'u3,"Proper, title",150'
+    path = tmp_path / "log.csv"
+    path.write_text("user,page,time\n" + "\n".join(rows) + "\n")
+    with pytest.raises(cg.errors.FileFormatError, match="Weird title"):
+        cg.human.read_log(path)
+
+
+def test_missing_values_of_r_are_no_users_groups_or_scores(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("user,page,time,group,age\nann,NA,1,a,30\nann,b,2,a,30\nNA,b,3,NA,NA\nbob,c,4,NA,NA\n")
+    walks = cg.human.read_log(path, keep=["group", "age"])
+    assert list(walks) == [["NA", "b"], ["c"]]  # a page may have this title
+    assert walks.skipped.reasons == {"no user": 1}
+    assert dict(walks.user_columns) == {"group": ["a", None], "age": [30, None]}
+
+
+def test_times_in_another_unit_are_noticed(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("user,page,time\n" + "".join(f"u{n % 2},p{n},{5000 * n}\n" for n in range(40)))
+    with pytest.warns(UserWarning, match="40 of 40 sessions"):
+        cg.human.read_log(path, session_gap="30min")
+
+
+def test_many_visits_outside_the_graph_are_a_warning():
+    graph = cg.Graph.from_edges([("New York", "Italy"), ("Italy", "Rome")])
+    walks = cg.human.Trajectories.from_walks([["Italy", "new_york", "Rome"]])
+    with pytest.warns(UserWarning, match="1 of 3 visits"):
+        cg.profile(graph, walks)

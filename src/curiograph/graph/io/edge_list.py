@@ -99,7 +99,7 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
         if directed is None and both_ways and (both_ways < graph.num_edges or weights is not None):
             effect = "are counted once" if weights is None else "have the sum of both weights"
             warnings.warn(
-                f"{path}: {100 * both_ways / graph.num_edges:.2g} % of the links lead both ways and {effect}; give "
+                f"{path}: {100 * both_ways / graph.num_edges:.3g} % of the links lead both ways and {effect}; give "
                 "directed=True (--directed) if links have a direction.",
                 stacklevel=3,
             )

@@ -51,7 +51,10 @@ EXPECTED = (
     "date, ...) and session"
 )
 """Names that are recognized, for messages."""
+_LABELED = ("user", "item", "session", "source")  # roles of columns of labels
 _MISSING = frozenset(["", "NaN", "nan", "<NA>", "null"])  # numpy, pandas and JSON write them for a missing label
+_NO_VALUE = frozenset(["NA", "N/A", "#N/A", "NULL", "None", "none"])  # of R and spreadsheets; may be titles of items
+_MAX_LINES = 10  # of a label; beyond, a quotation mark is not closed
 _NO_LABEL, _NOT_DECODED = -1, -2  # in place of the number of a label
 _DAY = 86_400
 
@@ -209,7 +212,7 @@ def arrange_events(
     with the role "extra" has the fields beyond the last title of a file.
     """
     series = {role: table.iloc[:, place] for role, place in columns.roles.items()}
-    labels = {role: _number_labels(series[role]) for role in ("user", "item", "session", "source") if role in series}
+    labels = {role: _number_labels(series[role], role) for role in _LABELED if role in series}
     times, is_date = np.zeros(len(table)), True
     if "time" in series:
         times, is_date = parse_times(series["time"], columns.decimal, columns.dayfirst, where)
@@ -250,7 +253,7 @@ def arrange_events(
         )
     user_columns = {}
     for name, place in columns.keep.items():
-        numbers, values = _renumber(*_number_labels(table.iloc[:, place]), rows)
+        numbers, values = _renumber(*_number_labels(table.iloc[:, place], name), rows)
         known = pd.DataFrame({"user": users, "value": [values[number] for number in numbers]}, rows).dropna()
         user_columns[name] = list_by_user(name, known.drop_duplicates(), user_names, locate, columns.decimal)
     sessions, session_names = _renumber(*labels["session"], rows) if "session" in labels else (np.zeros_like(users), [])
@@ -273,6 +276,13 @@ def arrange_events(
     kept = starts | (np.diff(items[order], prepend=-1) != 0) | ~is_source[order]
     order, starts = order[kept], starts[kept]
     first = np.flatnonzero(starts)
+    alone = np.count_nonzero(np.diff(np.append(first, len(order))) == 1)
+    if columns.session_gap is not None and len(order) > len(user_names) and alone > 0.8 * len(first):
+        warnings.warn(
+            f"{where}: with session_gap, {alone:,} of {len(first):,} sessions have one visit; are the times in another "
+            "unit than seconds?",
+            stacklevel=3,
+        )
     return Trajectories.from_arrays(
         nodes=items[order],
         offsets=np.append(first, len(order)).astype(np.int64),
@@ -287,11 +297,12 @@ def arrange_events(
     )
 
 
-def _number_labels(column: pd.Series) -> tuple[Int64, list[Hashable]]:
+def _number_labels(column: pd.Series, role: str) -> tuple[Int64, list[Hashable]]:
     """Return the numbers of the labels of a column, negative for those that are missing, and the labels.
 
-    Whole numbers become integers, and texts are stripped.
+    Whole numbers become integers, and texts are stripped. NA is the label of an item, but no user, group or score.
     """
+    missing = _MISSING if role in ("item", "source") else _MISSING | _NO_VALUE
     try:
         codes, values = pd.factorize(column)
     except TypeError:
@@ -305,7 +316,13 @@ def _number_labels(column: pd.Series) -> tuple[Int64, list[Hashable]]:
         label = value.strip() if isinstance(value, str) else value
         if isinstance(label, str) and "\ufffd" in label:
             numbers[place] = _NOT_DECODED
-        elif label not in _MISSING:
+        elif isinstance(label, str) and label.count("\n") > _MAX_LINES:
+            start = quote_value(label[: label.index("\n")])
+            raise FileFormatError(
+                f"the {role} {start} spans {label.count(chr(10)) + 1} lines: a quotation mark before it is not closed; "
+                "correct that row."
+            )
+        elif label not in missing:
             numbers[place] = labels.setdefault(label, len(labels))
     return numbers[codes], list(labels)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import norm, rankdata
 
 from curiograph.arrays import Float64
 from curiograph.bootstrap import NO_ESTIMATE, NUM_RESAMPLES, Estimate, adjust_holm, expand_estimates
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from curiograph.human.people.profile import Profile
 
 _MIN_PEOPLE = 4
+_FEW_PEOPLE = 20  # below, intervals are based on Fisher's transformation
 _TOGETHER = 50  # samples ranked together; bounds the memory
 
 
@@ -144,9 +145,10 @@ def compute_spearman(first: Float64, second: Float64) -> Float64:
 
 
 def estimate_spearman(values: Float64, scores: Float64, permutations: int, seed: int = 0) -> tuple[Estimate, float]:
-    """Return the rank correlation with a bootstrap interval over people, and its p-value by permutation of scores.
+    """Return the rank correlation with its interval, and its p-value by permutation of scores.
 
-    Samples of people who are all equal count as 0, as in `estimate_differences`.
+    The interval is from bootstrap samples of people, of which those that are all equal count as 0; with fewer than 20
+    people, for whom it would be too narrow, by Fisher's transformation (Bonett and Wright 2000), none for 1 and -1.
     """
     rho = float(compute_spearman(values, scores)) if len(values) >= _MIN_PEOPLE else np.nan
     if np.isnan(rho):
@@ -158,4 +160,9 @@ def estimate_spearman(values: Float64, scores: Float64, permutations: int, seed:
         samples.append(compute_spearman(values[drawn], scores[drawn]))
     ranks, centered = rankdata(values)[:, None], rankdata(scores) - (len(scores) + 1) / 2
     p_value = compute_permutation_p((1, len(scores)), lambda rows: np.abs(centered[rows] @ ranks), permutations, seed)
-    return Estimate.from_samples(rho, np.nan_to_num(np.concatenate(samples))), float(p_value[0])
+    estimate = Estimate.from_samples(rho, np.nan_to_num(np.concatenate(samples)))
+    if len(scores) < _FEW_PEOPLE:
+        width = norm.ppf(0.975) * np.sqrt((1 + rho**2 / 2) / (len(scores) - 3)) if abs(rho) < 1 - 1e-12 else np.nan
+        low, high = np.tanh(np.arctanh(np.clip(rho, -1 + 1e-12, 1 - 1e-12)) + np.array([-width, width]))
+        estimate = Estimate(rho, float(low), float(high))
+    return estimate, float(p_value[0])

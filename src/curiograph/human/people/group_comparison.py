@@ -113,7 +113,16 @@ class GroupComparison(Table):
         if len(self.people) > 2 and len(pairs):
             listed = [f"{row.group} and {row.other} in {row.measure}" for row in pairs.itertuples()]
             sentences.append(f"Pairs that differ, adjusted for all pairs and measures: {'; '.join(listed)}.")
-        return " ".join([*sentences, *describe_few(min(map(len, self.people.values())))])
+        fewest = min(self._count_people(group)[0] for group in self.people)
+        return " ".join([*sentences, *(f"In a group: {each}" for each in describe_few(fewest))])
+
+    def _count_people(self, group: str) -> tuple[int, int]:
+        """Return the smallest and the largest number of people of a group who are compared."""
+        rows = zip(*(self.rows[name] for name in ("group", "other", "people", "other_people")), strict=True)
+        counts = [
+            count for one, other, *both in rows for name, count in zip((one, other), both, strict=True) if name == group
+        ]
+        return min(counts), max(counts)
 
     def methods(self) -> str:
         """Return a paragraph for the methods section of a paper.
@@ -123,7 +132,11 @@ class GroupComparison(Table):
         >>> print(cg.compare_groups(profile, ["a", "a", "a", "b", "b", "b"], measures=["beta1"]).methods())
         Groups (a: 3 people, b: 3 people) were compared by the means over people of 1 measure, ...
         """
-        sizes = ", ".join(f"{group}: {len(users)} people" for group, users in self.people.items())
+        used = {group: self._count_people(group) for group in self.people}
+        sizes = ", ".join(
+            f"{group}: {low} people" if low == high else f"{group}: {low} to {high} people, depending on the measure"
+            for group, (low, high) in used.items()
+        )
         count = len(dict.fromkeys(self.rows["measure"]))
         permuted = "the groups of people"
         if self.paired:
@@ -200,7 +213,8 @@ def compare_groups(
         Columns of numbers, such as age, whose linear effect is removed from differences, effect sizes and tests.
     mixed_model : bool
         Also fit a linear model of the values of single walks, with a random intercept per person if somebody has
-        several walks (`pip install curiograph[stats]`); its `slope` is the difference of the two groups.
+        several walks, and a random difference of the groups if `paired` (`pip install curiograph[stats]`). Its `slope`
+        is the difference of the two groups; `slope_p` is not adjusted for several measures.
     permutations : int
         Number of permutations of the test.
     seed : int
@@ -228,6 +242,7 @@ def compare_groups(
     frame[BY] = clean_groups(frame[BY])
     if not paired:
         check_single(frame, "give one group per person, or compare within people with paired=True")
+    reference = None if reference is None else str(reference)
     names = _check_groups(frame.dropna(subset=BY).drop_duplicates(["user", BY])[BY].tolist(), reference)
     lengths = [name for name in LENGTHS if name in frame.select_dtypes("number") and name not in covariates]
     averaged = list(dict.fromkeys([*selected, *lengths, *covariates]))
@@ -261,7 +276,9 @@ def compare_groups(
                 walks = frame[frame[BY].isin([names[number] for number in pair])]
                 is_first = (walks[BY] == names[pair[0]]).to_numpy(np.float64)
                 design = np.column_stack([is_first, walks[covariates].to_numpy(np.float64)])
-                rows[-1] |= fit_mixed_model(name, walks[name].to_numpy(np.float64), design, walks["user"])
+                rows[-1] |= fit_mixed_model(
+                    name, walks[name].to_numpy(np.float64), design, walks["user"], random_slope=paired
+                )
     for is_all in (True, False):
         some = [row for row in rows if (row["group"] == ALL) is is_all]
         for row, p_holm in zip(some, adjust_holm(np.array([row["p"] for row in some])), strict=True):

@@ -14,8 +14,10 @@ from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import NO_ESTIMATE, NUM_RESAMPLES, Estimate, draw_weights
 from curiograph.errors import import_optional
 
+_FEW_PEOPLE = 20  # of a group; below, intervals of effect sizes are based on Student's t
 _MAX_DRAWN = 2**20  # rows permuted together; bounds the memory
 _TOLERANCE = 1e-9  # relative; permutations that are equal to the data may differ in the last bits
+_ROUNDING = 1e-24  # relative; sums of squares of centered values below are rounding errors
 _NO_VARIANCE = 1e-12  # relative; sums of squares below are zero up to rounding
 _DEPENDENT = 1e-9  # relative; singular values below are those of columns that depend on others
 
@@ -50,7 +52,8 @@ def compute_group_p(
 
     It is NaN if a column is constant, or if the covariates determine the groups. Rows belong to `people` people with as
     many successive rows each, within whom groups are permuted; with `people` 1, groups are permuted over all rows. With
-    covariates (rows x columns), residuals are permuted instead of values (Freedman and Lane 1983).
+    covariates (rows x columns), residuals are permuted instead of values (Freedman and Lane 1983). Otherwise the
+    statistic is Welch's, so that groups of different size and variance are tested for their means alone (Janssen 1997).
     """
     size = len(values) // people
     blocks = values.reshape(people, size, -1)
@@ -59,9 +62,12 @@ def compute_group_p(
     residuals = centered - within @ (within.T @ centered)
     between = find_basis((groups[:, None] == np.arange(groups.max())).astype(np.float64), within)
     total = (residuals**2).sum(axis=0)
-    compute = partial(_compute_ratio, between=between, within=within, residuals=residuals, total=total)
+    if people == 1 and not within.shape[1]:
+        compute = partial(_compute_welch, groups=groups, centered=centered)
+    else:
+        compute = partial(_compute_ratio, between=between, within=within, residuals=residuals, total=total)
     p_values = compute_permutation_p((people, size), compute, permutations, seed)
-    is_tested = (total > _NO_VARIANCE * (values**2).sum(axis=0)) & (between.shape[1] == groups.max())
+    is_tested = (total > _ROUNDING * (values**2).sum(axis=0)) & (between.shape[1] == groups.max())
     return np.where(is_tested, p_values, np.nan)
 
 
@@ -78,6 +84,23 @@ def find_basis(columns: Float64, given: Float64 | None = None) -> Float64:
     return np.asarray(vectors[:, values > _DEPENDENT])
 
 
+def _compute_welch(order: Int64, groups: Int64, centered: Float64) -> Float64:
+    """Return Welch's F of permuted groups, permutations x columns; its square root is Welch's t for two groups."""
+    number = int(groups.max()) + 1
+    sizes = np.bincount(groups)
+    means, weights = np.empty((2, number, len(order), centered.shape[1]))
+    least = _NO_VARIANCE * (centered**2).mean(axis=0) + 1e-300  # of the variance of a group
+    for group, size in enumerate(sizes.tolist()):
+        members = (groups[order] == group).astype(np.float64)
+        means[group] = members @ centered / size
+        variances = (members @ centered**2 - size * means[group] ** 2) / (size - 1)
+        weights[group] = size / np.maximum(variances, least)
+    shares = weights / weights.sum(axis=0)
+    between = (weights * (means - (shares * means).sum(axis=0)) ** 2).sum(axis=0) / (number - 1)
+    spread = ((1 - shares) ** 2 / (sizes - 1)[:, None, None]).sum(axis=0)
+    return np.asarray(between / (1 + 2 * (number - 2) / (number**2 - 1) * spread))
+
+
 def _compute_ratio(order: Int64, between: Float64, within: Float64, residuals: Float64, total: Float64) -> Float64:
     """Return the sum of squares that groups explain of permuted residuals, relative to what nothing explains."""
     explained, adjusted = (
@@ -90,10 +113,12 @@ def _compute_ratio(order: Int64, between: Float64, within: Float64, residuals: F
 def estimate_differences(
     first: Float64, second: Float64, seed: tuple[int, ...], *, paired: bool = False
 ) -> tuple[Estimate, Estimate]:
-    """Return the difference of two means by Student's t (Welch), and Hedges' g by resampling people, both with bounds.
+    """Return the difference of two means and Hedges' g, both with bounds.
 
-    g is the difference in pooled standard deviations, corrected for small samples; samples without any variance count
-    as 0. It is NaN if the data have none. If `paired`, both have the same people in the same order.
+    Bounds of the difference are by Student's t (Welch). g is the difference in pooled standard deviations, corrected
+    for small samples. Its bounds resample people, with samples without any variance as 0; with fewer than 20 people in
+    a group they are those of the difference in the same unit, as bootstrap intervals would be too narrow. Without any
+    variance there are no bounds, and no g. If `paired`, both have the same people in the same order.
     """
     middle = np.concatenate([first, second]).mean()  # without it, sums of squares would lose precision
     counts = np.array([[len(first)], [len(second)]])
@@ -116,8 +141,12 @@ def estimate_differences(
         parts = deviations[:, 0] / (counts - 1)[:, 0] / counts[:, 0]
         error = np.sqrt(parts.sum())
         df = parts.sum() ** 2 / max(float(np.sum(parts**2 / (counts - 1)[:, 0])), 1e-300)
-    width = student_t.ppf(0.975, max(df, 1.0)) * error
-    return Estimate(float(difference), float(difference - width), float(difference + width)), effect
+    width = student_t.ppf(0.975, max(df, 1.0)) * error if pooled[0] > 0 else np.nan
+    found = Estimate(float(difference), float(difference - width), float(difference + width))
+    if counts.min() < _FEW_PEOPLE and pooled[0] > 0:
+        unit = pooled[0] / (1 - 3 / (4 * freedom - 1))
+        effect = Estimate(effect.value, found.low / unit, found.high / unit)
+    return found, effect
 
 
 def adjust_difference(values: Float64, is_first: Float64, covariates: Float64) -> tuple[Estimate, Estimate]:
@@ -142,11 +171,14 @@ def adjust_difference(values: Float64, is_first: Float64, covariates: Float64) -
     return Estimate(*bounds.tolist()), Estimate(*scaled.tolist())
 
 
-def fit_mixed_model(measure: str, values: Float64, design: Float64, users: Any) -> dict[str, Any]:
+def fit_mixed_model(
+    measure: str, values: Float64, design: Float64, users: Any, *, random_slope: bool = False
+) -> dict[str, Any]:
     """Fit values = intercept + design + intercept of the person + noise by restricted maximum likelihood.
 
     Return the slope of the first column of the design (rows x columns). Without a person who has several rows, there is
-    no intercept of the person.
+    no intercept of the person. With `random_slope`, the slope varies between people too, and its interval is from
+    Student's t distribution with one degree of freedom less than there are people.
     """
     api = import_optional("statsmodels.api", "stats", "Mixed-effects models")
     known = ~np.isnan(values) & ~np.isnan(design).any(axis=1)
@@ -161,12 +193,21 @@ def fit_mixed_model(measure: str, values: Float64, design: Float64, users: Any) 
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a variance between people of zero is a result
-                # one parameter without gradient: others fail where the variance between people is near zero
-                model = api.MixedLM(standardized, columns, groups=people) if several else api.OLS(standardized, columns)
-                fit = model.fit(reml=True, method="powell") if several else model.fit()
+                if several:
+                    varying = columns[:, :2] if random_slope else None
+                    model = api.MixedLM(standardized, columns, groups=people, exog_re=varying)
+                    # without gradient: others fail where the variance between people is near zero
+                    fit = model.fit(reml=True, method="powell")
+                else:
+                    fit = api.OLS(standardized, columns).fit()
             converged = bool(getattr(fit, "converged", True))
-            low, high = np.asarray(fit.conf_int())[1] * scale
-            slope, p_value = Estimate(float(fit.params[1] * scale), float(low), float(high)), float(fit.pvalues[1])
+            value, p_value = float(fit.params[1] * scale), float(fit.pvalues[1])
+            bounds = np.asarray(fit.conf_int())[1] * scale
+            if random_slope and several:
+                freedom, error = len(np.unique(people)) - 1, float(fit.bse[1] * scale)
+                bounds = value + np.array([-1, 1]) * student_t.ppf(0.975, freedom) * error
+                p_value = float(2 * student_t.sf(abs(value / error), freedom))
+            slope = Estimate(value, *map(float, bounds))
         except np.linalg.LinAlgError:  # a measure that is constant within people
             slope, converged = NO_ESTIMATE, False
     if not converged:

@@ -19,7 +19,7 @@ from curiograph.results import Skipped, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-BY = "by"
+BY = "(by)"
 """Column of the group or score in a frame of `read_table`."""
 _IDENTITY = ("user", "session", "walk")  # columns that are no measures
 _VISITS = {"step", "node"}  # columns of tables with several rows per walk
@@ -66,7 +66,7 @@ def average_people(frame: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame
 def read_table(
     table: Any, by: str | Sequence[Any], measures: Sequence[str] | None, covariates: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows of a table, with the group or score in a column `by`, and the names of the measures.
+    """Return the rows of a table, with the group or score in the column `BY`, and the names of the measures.
 
     `table` is a `Profile`, another result with one row per walk or person, or a data frame; it has a column `user`.
     """
@@ -82,13 +82,14 @@ def read_table(
                 f"there is no column {quote_value(name)}; the columns are {', '.join(map(str, frame.columns))}. Keep a "
                 "column when the log is read."
             )
-    numbers = frame.select_dtypes("number")
+    numbers = frame.select_dtypes(["number", "bool"])
     for name in covariates:
         if name not in numbers:
             raise SettingError(f"the covariate {quote_value(name)} has no numbers; code it, such as by 0 and 1.")
     others = {*_IDENTITY, *covariates, by if isinstance(by, str) else None}
     known = [name for name in numbers if name not in others]
-    selected = [name for name in getattr(table, "measures", known) if name in known]
+    of_table = getattr(table, "measures", ()) if isinstance(table, Table) else ()
+    selected = [name for name in of_table if name in known] or known
     if measures is not None:
         if isinstance(measures, str) or not isinstance(measures, Sequence) or not measures:
             raise SettingError(f"measures is {quote_value(measures)}; give a list of measures, at least one.")
@@ -106,7 +107,9 @@ def read_table(
 
 
 def clean_groups(groups: pd.Series) -> pd.Series:
-    """Return groups as texts; NaN if they are missing or blank."""
+    """Return groups as texts; NaN if they are missing or blank. Whole numbers are written without a point."""
+    if groups.dtype.kind == "f" and (groups.dropna() % 1 == 0).all():
+        groups = groups.astype("Int64")
     texts = groups.astype(object).where(groups.notna(), "").astype(str).str.strip()
     return texts.mask(texts == "")
 

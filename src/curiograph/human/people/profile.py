@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Int32, Int64
 from curiograph.errors import SettingError, WalkError, quote_value
-from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.similarity import Similarity
 from curiograph.growth.first_visits import is_recorded, is_single, place_walks, select_first_visits
@@ -28,7 +27,7 @@ from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.parallel.chunks import split_by_size
 from curiograph.progress import Progress, no_progress
-from curiograph.results import Skipped, get_version
+from curiograph.results import get_version
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
@@ -176,7 +175,9 @@ def profile(
         walks = Trajectories.from_walks([getattr(walk, "nodes", walk) for walk in listed], graph=graph)
     people = place_walks(graph, walks)
     if nodes is not None:
-        people = cut_walks(people, check_integer("nodes", nodes, 2, "cut walks to 2 nodes or more"))
+        people = people.cut(check_integer("nodes", nodes, 2, "cut walks to 2 nodes or more"))
+        if not len(people):
+            raise WalkError(f"no walk visits {nodes} distinct nodes; give fewer.")
     skeleton = Graph(graph.skeleton.indptr, graph.skeleton.indices)  # without labels
     computed = [name for name in selected if MEASURES[name].group not in ("meaning", "leaps", "style", "motives")]
     tasks = list(split_by_size(people.lengths.astype(float) ** 3, _TASK_COST))
@@ -196,7 +197,7 @@ def profile(
         values |= measure_similarity(graph, people.nodes, people.offsets, similarity, selected)
     if "leaps" in groups:
         first = select_first_visits(people.nodes, people.offsets)
-        leaps = kernels.leaps.measure_leaps(skeleton.indptr, skeleton.indices, *first, find_communities(skeleton))
+        leaps = kernels.leaps.measure_leaps(skeleton.indptr, skeleton.indices, *first, find_communities(graph))
         values |= dict(zip(("leaps", "dance"), leaps.T, strict=True))
     found = Profile(people, values, graph, similarity)
     if "style" in groups:
@@ -216,12 +217,18 @@ def profile(
 
 
 def find_communities(graph: Graph) -> Int64:
-    """Return the community of every node of a whole graph, by the method of Louvain."""
+    """Return the community of every node of a whole graph, by the method of Louvain; nodes are sorted by label."""
     import networkx as nx
 
+    order = sorted(range(graph.num_nodes), key=lambda node: str(graph.label(node)))
+    place = np.empty(graph.num_nodes, np.int64)
+    place[order] = np.arange(graph.num_nodes)
+    ends = np.sort(place[np.column_stack(graph.skeleton.get_edges()[:2])], axis=1)
+    sorted_graph = nx.empty_graph(graph.num_nodes)
+    sorted_graph.add_edges_from(ends[np.lexsort(ends.T[::-1])].tolist())
     found = np.empty(graph.num_nodes, np.int64)
-    for number, members in enumerate(nx.community.louvain_communities(graph.to_networkx(), seed=0)):
-        found[list(members)] = number
+    for number, members in enumerate(nx.community.louvain_communities(sorted_graph, seed=0)):
+        found[[order[member] for member in members]] = number
     return found
 
 
@@ -239,14 +246,3 @@ def cut_blocks(walks: Trajectories, size: int) -> tuple[Int64, Int64, Int64]:
         most = np.diff(select_first_visits(walks.nodes, walks.offsets)[1]).max(initial=0)
         raise WalkError(f"no walk visits {size} distinct nodes; the longest visits {most}, so give at most that.")
     return walk, begins, ends
-
-
-def cut_walks(walks: Trajectories, nodes: int) -> Trajectories:
-    """Return the walks with this number of distinct nodes or more, each up to the visit of the last of them."""
-    walk, begins, ends = cut_blocks(walks, nodes)
-    long, first = np.unique(walk, return_index=True)
-    kept = np.zeros(len(walks.nodes), bool)
-    kept[concatenate_ranges(begins[first], (ends - begins)[first])] = True
-    short = len(walks) - len(long)
-    reasons = {f"walks of fewer than {nodes} nodes": short} if short else {}
-    return walks.select_visits(freeze_array(kept))[long].add_skipped(Skipped(short, reasons=reasons))
