@@ -11,36 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph.errors import SettingError, WalkError
-from curiograph.human.trajectories import Trajectories
+from curiograph.errors import WalkError
 from reproduction.core_graphs import core, link_highest
-
-LOGS = st.lists(st.tuples(st.integers(0, 8), st.lists(st.sampled_from("abcdefg"), max_size=8)), min_size=1, max_size=20)
-SIMILARITIES = st.sampled_from(["cosine", "pmi"])
-
-
-def make_walks(log):
-    """Return walks from pairs of user and items."""
-    return Trajectories.from_walks([walk for _, walk in log], users=[user for user, _ in log])
-
-
-def build_or_none(walks, **settings):
-    try:
-        return link_highest(walks, **settings)
-    except (SettingError, WalkError):
-        return None
-
-
-def list_edges(graph):
-    return {(a, b) for a in graph.labels for b in graph.neighbors(a) if str(a) < str(b)}
-
-
-def list_histories(walks):
-    """Return the walks of each user as lists of labels."""
-    histories = {}
-    for number, walk in enumerate(walks):
-        histories.setdefault(walks.user(number), []).append(walk)
-    return histories
+from support.item_logs import LOGS, SIMILARITIES, build_or_none, list_edges, list_histories, make_walks
 
 
 def build_highest_slowly(walks, similarity, mean_degree, fewest):
@@ -76,13 +49,13 @@ def build_highest_slowly(walks, similarity, mean_degree, fewest):
 def test_highest_pairs_against_reference(log, similarity, mean_degree, fewest, rng):
     walks = make_walks(log)
     settings = {"similarity": similarity, "mean_degree": mean_degree, "fewest": fewest}
-    found = build_or_none(walks, **settings)
+    found = build_or_none(link_highest, walks, **settings)
     expected = build_highest_slowly(walks, **settings)
     assert (found is None) == (expected is None)
     if found is not None:
         assert (found.labels, list_edges(found)) == expected
     shuffled = walks[rng.sample(range(len(walks)), len(walks))]
-    assert build_or_none(shuffled, **settings) == found
+    assert build_or_none(link_highest, shuffled, **settings) == found
 
 
 @given(LOGS, st.integers(1, 3), st.integers(1, 3))

@@ -8,39 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.errors import SettingError, UnknownNameError
 from curiograph.human.data.cooccurrence import cooccurrence_graph
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation.incidence import build_incidence
 from oracles import nearest_items
-
-LOGS = st.lists(st.tuples(st.integers(0, 8), st.lists(st.sampled_from("abcdefg"), max_size=8)), min_size=1, max_size=20)
-SIMILARITIES = st.sampled_from(["cosine", "pmi"])
-
-
-def make_walks(log):
-    """Return walks from pairs of user and items."""
-    return Trajectories.from_walks([walk for _, walk in log], users=[user for user, _ in log])
-
-
-def build_or_none(walks, **settings):
-    try:
-        return cooccurrence_graph(walks, **settings)
-    except (SettingError, WalkError):
-        return None
-
-
-def list_edges(graph):
-    return {(a, b) for a in graph.labels for b in graph.neighbors(a) if str(a) < str(b)}
-
-
-def list_histories(walks):
-    """Return the walks of each user as lists of labels."""
-    histories = {}
-    for number, walk in enumerate(walks):
-        histories.setdefault(walks.user(number), []).append(walk)
-    return histories
-
+from support.item_logs import LOGS, SIMILARITIES, build_or_none, list_edges, list_histories, make_walks
 
 # ---- the nearest items of each item ---------------------------------------------------------------------------------
 
@@ -48,7 +21,7 @@ def list_histories(walks):
 @given(LOGS, SIMILARITIES, st.integers(1, 9), st.integers(1, 4))
 def test_knn_graph_against_reference(log, similarity, neighbors, fewest):
     walks = make_walks(log)
-    graph = build_or_none(walks, similarity=similarity, neighbors=neighbors, fewest=fewest)
+    graph = build_or_none(cooccurrence_graph, walks, similarity=similarity, neighbors=neighbors, fewest=fewest)
     histories = list_histories(walks)
     expected = nearest_items.build_knn_graph(histories, similarity, neighbors, fewest)
     if not expected or build_incidence(walks, walks.users).sum(axis=0).max(initial=0) < fewest:
