@@ -283,6 +283,17 @@ def test_correlation_with_a_score(profile):
     assert found.plot().get_xlabel() == "rank correlation with score"
 
 
+def test_a_score_that_follows_the_length_of_walks_is_named():
+    lists = [cg.explore(GRAPH, "random", start=n, steps=6 + n % 12, seed=n) for n in range(30)]
+    scores = [6 + n % 12 for n in range(30)]
+    answer = cg.correlate(cg.profile(GRAPH, lists), scores, measures=["beta1", "step_length"]).answer
+    assert answer.startswith("The score is related to the length of walks: ")
+    assert "beta1 may be due" in answer
+    cut = cg.correlate(cg.profile(GRAPH, lists, nodes=6), scores, measures=["beta1"])
+    assert not cut.lengths
+    assert cut.answer.startswith("The score is related to none")
+
+
 def test_mixed_model_equals_statsmodels(profile):
     formula = pytest.importorskip("statsmodels.formula.api")
     frame = profile.to_frame()

@@ -13,6 +13,7 @@ from curiograph.arrays import Float64
 from curiograph.bootstrap import NO_ESTIMATE, NUM_RESAMPLES, Estimate, adjust_holm, expand_estimates
 from curiograph.errors import SettingError
 from curiograph.human.people.group_tests import compute_permutation_p, fit_mixed_model
+from curiograph.human.people.measure_catalog import LENGTHS, MEASURES
 from curiograph.human.people.people_table import BY, average_people, check_single, number_people, read_table
 from curiograph.results import Table
 from curiograph.validation import check_integer, check_seed
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from curiograph.human.people.profile import Profile
 
 _MIN_PEOPLE = 4
+_LEVEL = 0.05
 _FEW_PEOPLE = 20  # below, intervals are based on Fisher's transformation
 _TOGETHER = 50  # samples ranked together; bounds the memory
 
@@ -47,8 +49,29 @@ class Correlations(Table):
     """Columns: measure, number of people, Spearman's rank correlation `rho` with its 95 % interval, the p-value of a
     permutation test, also adjusted by the method of Holm, and the slope of a mixed-effects model if it was requested.
     """
+    lengths: dict[str, float]
+    """P-values of a correlation of the score with the length of walks, by measure of length, if one is below 0.05."""
     permutations: int
     """Number of permutations of the test."""
+
+    @property
+    def answer(self) -> str:
+        """The result in a sentence or two."""
+        names, p_values = self.rows["measure"], self.rows["p_holm"]
+        doubtful = [name for name in names if name in MEASURES and MEASURES[name].length in self.lengths]
+        clear = [
+            f"{name} (rho = {rho:.2g}, p = {p:.2g})"
+            for name, rho, p in zip(names, self.rows["rho"], p_values, strict=True)
+            if p < _LEVEL and name not in doubtful
+        ]
+        answer = f"The {self.score} is related to {', '.join(clear) if clear else 'none of the measures clearly'}."
+        if not doubtful:
+            return answer
+        listed = " and ".join(f"{name} (p = {p:.2g})" for name, p in self.lengths.items())
+        return (
+            f"The {self.score} is related to the length of walks: {listed}. Relations to {', '.join(doubtful)} may be "
+            f"due to it; use walks of equal length, with profile(..., nodes=10). Otherwise: {answer}"
+        )
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one row per measure."""
@@ -82,7 +105,7 @@ def correlate(
     score : str or sequence
         Name of a column with a score of each person, or a score for each row. People without a score are left out.
     measures : sequence of str, optional
-        Names of measures. Default: all.
+        Names of measures. Default: all. If the score is related to the length of walks, the answer says so first.
     mixed_model : bool
         Also fit a linear model of the values of single walks, with a random intercept per person if somebody has
         several walks (`pip install curiograph[stats]`).
@@ -110,7 +133,9 @@ def correlate(
     name = score if isinstance(score, str) else "score"
     frame, selected = read_table(table, score, measures)
     check_single(frame, "give one score per person")
-    people = average_people(frame[["user", BY, *selected]], selected)
+    lengths = [each for each in LENGTHS if each in frame.select_dtypes("number") and each != name]
+    averaged = list(dict.fromkeys([*selected, *lengths]))
+    people = average_people(frame[["user", BY, *averaged]], averaged)
     try:
         scores = pd.to_numeric(people[BY].replace(r"^\s*$", None, regex=True)).to_numpy(np.float64)
     except (ValueError, TypeError) as error:
@@ -122,17 +147,22 @@ def correlate(
         raise SettingError(f"all people have the same {name}, {np.nanmax(scores):g}; a correlation needs others.")
     score_of_row = scores[number_people(frame["user"].tolist())[1]]
     rows: list[dict[str, Any]] = []
-    for measure in selected:
+    related: dict[str, float] = {}
+    for measure in averaged:
         values = people[measure].to_numpy(np.float64)
         known = ~np.isnan(values) & ~np.isnan(scores)
         rho, p = estimate_spearman(values[known], scores[known], permutations, seed)
+        if measure in lengths and p < _LEVEL:
+            related[measure] = p
+        if measure not in selected:
+            continue
         rows.append({"measure": measure, "people": int(known.sum()), "rho": rho, "p": p})
         if mixed_model:
             design = score_of_row[:, None]
             rows[-1] |= fit_mixed_model(measure, frame[measure].to_numpy(np.float64), design, frame["user"])
     for row, p_holm in zip(rows, adjust_holm(np.array([row["p"] for row in rows])), strict=True):
         row["p_holm"] = float(p_holm)
-    return Correlations(name, expand_estimates(rows), permutations)
+    return Correlations(name, expand_estimates(rows), related, permutations)
 
 
 def compute_spearman(first: Float64, second: Float64) -> Float64:
