@@ -26,6 +26,7 @@ def draw_slowly(shared: Any, task: int) -> dict[str, Any]:
 
 
 def main(run: str) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background of a shell ignore it
     results = Engine(workers=2, run=Path(run)).map(draw_slowly, 7, range(TASKS), name="draws")
     print(hashlib.sha256(b"".join(result["numbers"].tobytes() for result in results)).hexdigest())
 
