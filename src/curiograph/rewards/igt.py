@@ -59,9 +59,12 @@ class GapTracker(Tracker):
         return annotations
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
-        csr, state = self.stack.skeleton, [getattr(self, name) for name in self.state]
-        count = kernels.homology.count_candidate_gaps
-        return np.asarray(count(csr.indptr, csr.indices, self.nodes, *state, offsets, candidates))
+        csr = self.stack.skeleton
+        found: Float64 = kernels.homology.count_candidate_gaps(
+            csr.indptr, csr.indices, self.nodes, self._places, self._local, self._lists, self._marks, self._born,
+            self._counts, offsets, candidates,
+        )  # fmt: skip
+        return found
 
     def gather(self, parents: Int64) -> None:
         super().gather(parents)
@@ -78,15 +81,16 @@ class GapTracker(Tracker):
             if edges == 0:
                 return
             # the kernel stopped before an overflow: enlarge the arrays of edges, or of bits for gaps, and continue
-            _, room, words = self._marks.shape
+            walks, room, words = self._marks.shape
             if edges > room:
                 more = 3 * edges // 2 - room
-                self._lists = np.pad(self._lists, ((0, 0), (0, 2 * more), (0, 0)))
-                self._marks = np.pad(self._marks, ((0, 0), (0, more), (0, 0)))
+                self._lists = np.concatenate([self._lists, np.empty((walks, 2 * more, 2), np.int32)], axis=1)
+                self._marks = np.concatenate([self._marks, np.empty((walks, more, words), np.uint64)], axis=1)
             if gaps > 64 * words:
                 more = gaps // 64
-                self._marks = np.pad(self._marks, ((0, 0), (0, 0), (0, more)))
-                self._born = np.pad(self._born, ((0, 0), (0, 64 * more)), constant_values=-1)
+                room = self._marks.shape[1]
+                self._marks = np.concatenate([self._marks, np.zeros((walks, room, more), np.uint64)], axis=2)
+                self._born = np.concatenate([self._born, np.full((walks, 64 * more), -1, self._born.dtype)], axis=1)
 
 
 @dataclass(frozen=True)
