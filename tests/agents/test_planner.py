@@ -30,7 +30,7 @@ def test_without_predictions_it_is_a_beam_search(reward):
     assert np.array_equal(make_planner(1).run(exploration).nodes, BeamAgent(1).run(exploration).nodes)
 
 
-@pytest.mark.parametrize("reward", ["igt", "cpt"])
+@pytest.mark.parametrize("reward", ["igt", pytest.param("cpt", marks=pytest.mark.long)])
 def test_a_wide_planner_finds_the_best_walk(reward):
     graph = cg.generate("er", nodes=9, seed=4)
     exploration = begin([graph], [[0]], reward, 6)

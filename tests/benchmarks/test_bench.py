@@ -12,9 +12,8 @@ from benchmarks.rows import compare_rows, format_rows
 BENCHMARKS = {benchmark.__name__: benchmark for benchmark in run.BENCHMARKS}
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.long] * (name == "time_warm_up")) for name in BENCHMARKS]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_every_benchmark_yields_rows(name):
     rows = list(BENCHMARKS[name](0, True))
     assert rows

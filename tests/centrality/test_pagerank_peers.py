@@ -195,7 +195,7 @@ def test_ranker_uses_self_loops_and_parallel_edges(directed, monkeypatch):
         np.testing.assert_allclose(found, expected[1:], atol=error)
 
 
-@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("directed", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_curiosity_ignores_self_loops_and_parallel_edges(directed):
     graph = cg.generate("er", nodes=30, seed=1)
     edges = [(u, v) for u, v in graph.to_networkx().edges]

@@ -54,6 +54,7 @@ def attack(bodies: list[tuple[str, str, bytes]], uploads: list[tuple[str, str, b
         assert process.memory_info().rss - first < 500 * MEGABYTE
 
 
+@pytest.mark.long
 def test_small_hostile_requests() -> None:
     attack(list(create_bodies(60_000)), list(create_uploads(60_000)))
 

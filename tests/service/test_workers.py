@@ -91,7 +91,7 @@ def test_processes_compute_and_fail():
     use_workers(use)
 
 
-@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("quick", [pytest.param(False, marks=pytest.mark.long), True])
 def test_process_is_killed_at_the_time_limit(tmp_path, quick):
     async def use(workers: Workers) -> None:
         path = tmp_path / "pid"

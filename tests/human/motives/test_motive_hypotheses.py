@@ -144,6 +144,7 @@ def test_invalid_input_raises_a_single_line(walks, settings, error, value):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_workers_and_a_run_folder_do_not_change_a_bit(tmp_path):
     walks = follow_agent(GRAPH, "greedy", "igt", 0.7)
     some = {"motives": ["pagerank", "cpt", "markov"], "agents": ["igt-rg"]}

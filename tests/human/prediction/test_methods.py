@@ -91,6 +91,7 @@ def test_fit_is_deterministic_and_no_worse_than_its_starting_points(scored):
     assert best == fit_mixture(scored, [PAGERANK, "greedy cpt"], 5, seed=3, begin=begin)
 
 
+@pytest.mark.long
 def test_fit_recovers_a_mixture(scored):
     """All choices are the best candidates by walkers minus PageRank, which no single component finds."""
     truth = Mixture({PAGERANK: -3.0, "greedy igt": 1.0}, 0.85, 3)
