@@ -169,10 +169,10 @@ def adjust_holm(p_values: Float64) -> Float64:
     return adjusted
 
 
-def describe_few(people: int) -> list[str]:
+def describe_few(people: int, start: str = "There are") -> list[str]:
     """Return a sentence if there are too few people to generalize from, and none otherwise."""
     if people >= _FEW_PEOPLE:
         return []
     if people == 1:
         return ["There is one person: no interval, and no conclusion about people."]
-    return [f"There are {people} people: intervals assume that their values are about normally distributed."]
+    return [f"{start} {people} people: intervals assume that their values are about normally distributed."]

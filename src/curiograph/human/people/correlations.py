@@ -12,8 +12,8 @@ from scipy.stats import norm, rankdata
 from curiograph.arrays import Float64
 from curiograph.bootstrap import NO_ESTIMATE, NUM_RESAMPLES, Estimate, adjust_holm, expand_estimates
 from curiograph.errors import SettingError
-from curiograph.human.people.group_tests import compute_permutation_p, fit_mixed_model
-from curiograph.human.people.measure_catalog import LENGTHS, MEASURES
+from curiograph.human.people.group_tests import FEW_PEOPLE, compute_permutation_p, fit_mixed_model
+from curiograph.human.people.measure_catalog import LENGTHS, list_dependent
 from curiograph.human.people.people_table import BY, average_people, check_single, number_people, read_table
 from curiograph.results import Table
 from curiograph.validation import check_integer, check_seed
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _MIN_PEOPLE = 4
 _LEVEL = 0.05
-_FEW_PEOPLE = 20  # below, intervals are based on Fisher's transformation
 _TOGETHER = 50  # samples ranked together; bounds the memory
 
 
@@ -58,7 +57,7 @@ class Correlations(Table):
     def answer(self) -> str:
         """The result in a sentence or two."""
         names, p_values = self.rows["measure"], self.rows["p_holm"]
-        doubtful = [name for name in names if name in MEASURES and MEASURES[name].length in self.lengths]
+        doubtful = list_dependent(names, self.lengths)
         clear = [
             f"{name} (rho = {rho:.2g}, p = {p:.2g})"
             for name, rho, p in zip(names, self.rows["rho"], p_values, strict=True)
@@ -183,16 +182,15 @@ def estimate_spearman(values: Float64, scores: Float64, permutations: int, seed:
     rho = float(compute_spearman(values, scores)) if len(values) >= _MIN_PEOPLE else np.nan
     if np.isnan(rho):
         return NO_ESTIMATE, np.nan
+    ranks, centered = rankdata(values)[:, None], rankdata(scores) - (len(scores) + 1) / 2
+    p_value = compute_permutation_p((1, len(scores)), lambda rows: np.abs(centered[rows] @ ranks), permutations, seed)
+    if len(scores) < FEW_PEOPLE:
+        width = norm.ppf(0.975) * np.sqrt((1 + rho**2 / 2) / (len(scores) - 3)) if abs(rho) < 1 - 1e-12 else np.nan
+        low, high = np.tanh(np.arctanh(np.clip(rho, -1 + 1e-12, 1 - 1e-12)) + np.array([-width, width]))
+        return Estimate(rho, float(low), float(high)), float(p_value[0])
     rng = np.random.default_rng([seed, 0])
     samples = []
     for start in range(0, NUM_RESAMPLES, _TOGETHER):
         drawn = rng.integers(len(scores), size=(min(_TOGETHER, NUM_RESAMPLES - start), len(scores)))
         samples.append(compute_spearman(values[drawn], scores[drawn]))
-    ranks, centered = rankdata(values)[:, None], rankdata(scores) - (len(scores) + 1) / 2
-    p_value = compute_permutation_p((1, len(scores)), lambda rows: np.abs(centered[rows] @ ranks), permutations, seed)
-    estimate = Estimate.from_samples(rho, np.nan_to_num(np.concatenate(samples)))
-    if len(scores) < _FEW_PEOPLE:
-        width = norm.ppf(0.975) * np.sqrt((1 + rho**2 / 2) / (len(scores) - 3)) if abs(rho) < 1 - 1e-12 else np.nan
-        low, high = np.tanh(np.arctanh(np.clip(rho, -1 + 1e-12, 1 - 1e-12)) + np.array([-width, width]))
-        estimate = Estimate(rho, float(low), float(high))
-    return estimate, float(p_value[0])
+    return Estimate.from_samples(rho, np.nan_to_num(np.concatenate(samples))), float(p_value[0])

@@ -22,7 +22,7 @@ from curiograph.human.people.group_tests import (
     estimate_differences,
     fit_mixed_model,
 )
-from curiograph.human.people.measure_catalog import LENGTHS, MEASURES
+from curiograph.human.people.measure_catalog import LENGTHS, list_dependent
 from curiograph.human.people.people_table import BY, average_people, check_single, clean_groups, read_table
 from curiograph.human.trajectories import sort_users
 from curiograph.results import Table, get_version
@@ -85,8 +85,7 @@ class GroupComparison(Table):
     @property
     def depends_on_length(self) -> list[str]:
         """Measures that depend on a length of walks in which the groups differ."""
-        names = dict.fromkeys(self.rows["measure"])
-        return [name for name in names if name in MEASURES and MEASURES[name].length in self.lengths]
+        return list_dependent(self.rows["measure"], self.lengths)
 
     @property
     def answer(self) -> str:
@@ -114,7 +113,7 @@ class GroupComparison(Table):
             listed = [f"{row.group} and {row.other} in {row.measure}" for row in pairs.itertuples()]
             sentences.append(f"Pairs that differ, adjusted for all pairs and measures: {'; '.join(listed)}.")
         fewest = min(self._count_people(group)[0] for group in self.people)
-        return " ".join([*sentences, *(f"In a group: {each}" for each in describe_few(fewest))])
+        return " ".join([*sentences, *describe_few(fewest, "In the smallest group there are")])
 
     def _count_people(self, group: str) -> tuple[int, int]:
         """Return the smallest and the largest number of people of a group who are compared."""

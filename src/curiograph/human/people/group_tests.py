@@ -14,7 +14,8 @@ from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import NO_ESTIMATE, NUM_RESAMPLES, Estimate, draw_weights
 from curiograph.errors import import_optional
 
-_FEW_PEOPLE = 20  # of a group; below, intervals of effect sizes are based on Student's t
+FEW_PEOPLE = 20
+"""Number of people below which bootstrap intervals of effect sizes and correlations are too narrow."""
 _MAX_DRAWN = 2**20  # rows permuted together; bounds the memory
 _TOLERANCE = 1e-9  # relative; permutations that are equal to the data may differ in the last bits
 _ROUNDING = 1e-24  # relative; sums of squares of centered values below are rounding errors
@@ -143,7 +144,7 @@ def estimate_differences(
         df = parts.sum() ** 2 / max(float(np.sum(parts**2 / (counts - 1)[:, 0])), 1e-300)
     width = student_t.ppf(0.975, max(df, 1.0)) * error if pooled[0] > 0 else np.nan
     found = Estimate(float(difference), float(difference - width), float(difference + width))
-    if counts.min() < _FEW_PEOPLE and pooled[0] > 0:
+    if counts.min() < FEW_PEOPLE and pooled[0] > 0:
         unit = pooled[0] / (1 - 3 / (4 * freedom - 1))
         effect = Estimate(effect.value, found.low / unit, found.high / unit)
     return found, effect

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from curiograph.errors import SettingError, UnknownNameError, quote_value
@@ -65,6 +65,13 @@ MEASURES = {
 """Measures of a walk by name, in the order of columns; those of the groups style and motives are of the person."""
 ON_REQUEST = ("small-world", "leaps", "style", "motives")
 """Groups that are computed only if they are named: they take longer, or need many walks."""
+
+
+def list_dependent(names: Sequence[str], lengths: Collection[str]) -> list[str]:
+    """Return the measures among some names that depend on one of these measures of the length of walks."""
+    return [name for name in dict.fromkeys(names) if name in MEASURES and MEASURES[name].length in lengths]
+
+
 GROUPS = tuple(dict.fromkeys(measure.group for measure in MEASURES.values()))
 """Names of the groups of measures."""
 LENGTHS = ("visits", "nodes")

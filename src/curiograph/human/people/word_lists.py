@@ -60,7 +60,7 @@ def estimate_network(
     -------
     Graph
         All words, some of which may have no link. With "correlation", the n words that two people or more named, with
-        the similarities as weights, and 3 n - 6 links less those between words that nobody named both.
+        the similarities as weights, and 3 n - 6 links less those between words that no person named both.
 
     Examples
     --------
