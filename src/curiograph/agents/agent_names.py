@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from curiograph.agents.agent import Agent, replay_walks, score_candidates
 from curiograph.agents.beam import BeamAgent
+from curiograph.agents.exact import ExactAgent
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
 from curiograph.agents.planner import PlannerAgent
 from curiograph.agents.pretrained import find_agent_file, load_agent, shipped_agents
@@ -30,6 +31,7 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "greedy": GreedyAgent,
     "planner": PlannerAgent,
     "beam": BeamAgent,
+    "exact": ExactAgent,
 }
 
 _MAX_CHECK_STEPS, _MAX_CHECK_WALKS = 6, 8  # of the explorations of `check_agent`

@@ -54,6 +54,14 @@ class PlannerShape:
         }
 
 
+W, H, TAU = 1.0, 9, 0.0
+def COEF(steps):
+    left, length = np.mgrid[:steps + 1, :steps + 1]
+    h = np.minimum(left, H)
+    if TAU < 0: return np.minimum(left, 9) / 2 * (1.0 + left)
+    return W * h * (h + 1) / 2 / (1 + TAU * np.maximum(left - 9, 0)) + 0.0
+
+
 class PlannerAgent(BeamAgent):
     """Beam search that ranks partial walks by exact rewards plus a learned value of the steps that remain.
 
@@ -143,7 +151,7 @@ class PlannerAgent(BeamAgent):
             estimates = estimates + weight * kernels.lookahead.estimate_returns(
                 stack.out.indptr, stack.out.indices, stack.skeleton.indptr, stack.skeleton.indices, current.nodes,
                 current.lengths, part.values(), c.offsets, c.nodes, values, current.steps, planner.shape.fan,
-                np.zeros(stack.starts[-1], np.uint64), *search, *planner._kernel_weights,
+                np.zeros(stack.starts[-1], np.uint64), *search, COEF(current.steps), *planner._kernel_weights,
             )  # fmt: skip
         return estimates
 

@@ -119,7 +119,7 @@ def compute_features(
 @kernel
 def estimate_returns(
     out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, masks,
-    groups, gained, budget, v1, c1, v2, c2, w1, b1, w2, b2, w3, b3,
+    groups, gained, budget, coefs, v1, c1, v2, c2, w1, b1, w2, b2, w3, b3,
 ):  # fmt: skip
     """Estimate the return of every extension of partial walks: what the walk has gained, and what is still to come.
 
@@ -181,7 +181,7 @@ def estimate_returns(
                                 for h in range(b2.shape[0]):
                                     second_layer[h] += first_layer[k] * w2[k, h]
                         slope = _sum_layer(second_layer, w3, b3)
-                    out[c] = gained[i] + (values[c] + slope * scale * min(left, HORIZON) / 2) * (1 + left)
+                    out[c] = gained[i] + values[c] * (1 + left) + slope * scale * coefs[left, length]
                 _unmark_walk(indptr, indices, walk, length, masks)
             if screening:
                 least = _find_threshold(out, begin, end, budget)
@@ -273,7 +273,7 @@ def _describe_links(row, indptr, now, v, value, mask, adjacent):
     row[VALUE] = value / (1.0 + abs(value))
     row[REGRET] = row[BEST_GAIN] - row[GAIN]
     row[LINKS] = count_bits(mask)
-    row[PIECES] = _count_pieces(mask, adjacent) if mask & (mask - _ONE) else row[LINKS]
+    row[PIECES] = count_pieces(mask, adjacent) if mask & (mask - _ONE) else row[LINKS]
     row[DEGREE] = _log1p(indptr[v + 1] - indptr[v])
     triangles = 0
     inner_degrees = 0
@@ -444,7 +444,7 @@ def _fill(seed, rest, adjacent):
 
 
 @inner_kernel
-def _count_pieces(mask, adjacent):
+def count_pieces(mask, adjacent):
     """Return the number of components of the visited nodes in `mask`."""
     pieces = 0
     while mask != _ZERO:
@@ -464,4 +464,4 @@ def _measure_link(near, mask, adjacent):
         rest &= rest - _ONE
     shared = near & mask
     beyond = near & ~_fill(shared, near & ~shared, adjacent) if shared != _ZERO else near
-    return inner // 2 + count_bits(shared), 1 + _count_pieces(beyond, adjacent)
+    return inner // 2 + count_bits(shared), 1 + count_pieces(beyond, adjacent)
