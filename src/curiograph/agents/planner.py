@@ -54,14 +54,6 @@ class PlannerShape:
         }
 
 
-W, H, TAU = 1.0, 9, 0.0
-def COEF(steps):
-    left, length = np.mgrid[:steps + 1, :steps + 1]
-    h = np.minimum(left, H)
-    if TAU < 0: return np.minimum(left, 9) / 2 * (1.0 + left)
-    return W * h * (h + 1) / 2 / (1 + TAU * np.maximum(left - 9, 0)) + 0.0
-
-
 class PlannerAgent(BeamAgent):
     """Beam search that ranks partial walks by exact rewards plus a learned value of the steps that remain.
 
@@ -100,11 +92,14 @@ class PlannerAgent(BeamAgent):
     def choose_extensions(
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
-        estimates = self.estimate_returns(current, groups, gained, _BUDGET * self.width)
+        left, horizon = current.steps - 1 - int(current.lengths.max()), kernels.lookahead.HORIZON
+        estimates = None
+        if left <= horizon:
+            estimates = self.estimate_returns(current, groups, gained, _BUDGET * self.width)
         if estimates is None:
             return super().choose_extensions(current, groups, gained, streams)
         # predictions improve towards the end of a walk, so more walks are kept early and fewer late
-        share_left = 1 - int(current.lengths.max()) / max(current.steps - 1, 1)
+        share_left = left / max(min(current.steps - 1, horizon), 1)
         width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left)))
         c, hashes = current.candidates, current.tracker.hash_order()
         bounds, chosen = kernels.pruning.select_few_extensions(
@@ -151,7 +146,7 @@ class PlannerAgent(BeamAgent):
             estimates = estimates + weight * kernels.lookahead.estimate_returns(
                 stack.out.indptr, stack.out.indices, stack.skeleton.indptr, stack.skeleton.indices, current.nodes,
                 current.lengths, part.values(), c.offsets, c.nodes, values, current.steps, planner.shape.fan,
-                np.zeros(stack.starts[-1], np.uint64), *search, COEF(current.steps), *planner._kernel_weights,
+                np.zeros(stack.starts[-1], np.uint64), *search, *planner._kernel_weights,
             )  # fmt: skip
         return estimates
 
