@@ -13,6 +13,7 @@ from . import dot_products as dot_products
 from . import flexibility as flexibility
 from . import forward_push as forward_push
 from . import greedy_walkers as greedy_walkers
+from . import heuristic_walks as heuristic_walks
 from . import homology as homology
 from . import jit as jit
 from . import leaps as leaps

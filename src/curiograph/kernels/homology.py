@@ -44,54 +44,39 @@ def measure_walks(indptr, indices, nodes, offsets):
     `flexibility`), with an entry for each of `nodes`; and all gaps, each as three entries of a flat array: number of
     the walk, step opened, step closed or -1.
     """
-    longest, room, words = 0, 0, 1
+    longest = 0
     for i in range(offsets.shape[0] - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
-        most_edges = 0
-        for k in range(offsets[i], offsets[i + 1]):
-            most_edges += min(k - offsets[i], indptr[nodes[k] + 1] - indptr[nodes[k]])
-        room = max(room, most_edges)
-    table = np.empty((get_map_size(longest), 2), np.int32)
-    local, lists = np.empty((longest, 2), np.int32), np.empty((2 * room, 2), np.int32)
-    marks, born, counts = np.empty((room, words), np.uint64), np.full(64 * words, -1), np.zeros(4, np.int64)
-    tree, sums, basis, pivot = _allocate_scratch(longest, words)
-    link = np.empty(longest, np.int32)
+    table, link = np.empty((get_map_size(longest), 2), np.int32), np.empty(longest, np.int32)
+    state = allocate_state(longest, 2 * longest, 1)
+    local, counts = state[0], state[4]
     steps = np.empty((5, nodes.shape[0]), np.int64)
     gaps, filled = np.empty(48, np.int32), 0
     for i in range(offsets.shape[0] - 1):
         walk = nodes[offsets[i] : offsets[i + 1]]
         places = table[: get_map_size(walk.shape[0])]
         map_clear(places)
-        born[:] = -1
-        counts[:] = 0
+        clear_state(state)
         linked, dimension = 0, 1
         for step in range(walk.shape[0]):
             size = find_link(indptr, indices, walk[step], walk, places, step, link)
-            if counts[GAPS] + size > 64 * words:
-                few_marks, few_born = marks, born
-                words = 2 * words + size // 64
-                marks, born = np.zeros((room, words), np.uint64), np.full(64 * words, -1)
-                marks[: counts[EDGES], : few_marks.shape[1]] = few_marks[: counts[EDGES]]
-                born[: few_born.shape[0]] = few_born
-                tree, sums, basis, pivot = _allocate_scratch(longest, words)
+            state = reserve_state(state, size)
             linked += size > 0
             for k in range(size):
                 linked += local[link[k], HEAD] == -1
-            closed = _add_node(
-                walk[step], link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot
-            )
+            closed = add_node(walk[step], link, size, places, *state)
             gaps = reserve(gaps, filled, 3 * closed)
             for r in range(closed):
-                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, pivot[r], step
+                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, state[8][r], step
                 filled += 3
             dimension = raise_dimension(linked, counts[EDGES], dimension)
             k = offsets[i] + step
             steps[0, k], steps[1, k], steps[2, k] = counts[EDGES], counts[COMPONENTS], counts[GAPS]
             steps[3, k], steps[4, k] = dimension, dimension * linked - counts[EDGES]
         gaps = reserve(gaps, filled, 3 * counts[GAPS])
-        for bit in range(64 * words):
-            if born[bit] != -1:
-                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, born[bit], -1
+        for bit in range(state[3].shape[0]):
+            if state[3][bit] != -1:
+                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, state[3][bit], -1
                 filled += 3
     return steps, gaps[:filled]
 
@@ -107,7 +92,7 @@ def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, bo
         near, entries, bits = local[i], lists[i], marks[i]
         for c in range(offsets[i], offsets[i + 1]):
             size = find_link(indptr, indices, candidates[c], walk, place, count[NODES], link)
-            opened, closed = _survey_link(link, size, near, entries, bits, birth, count, tree, sums, basis, pivot)
+            opened, closed = survey_link(link, size, near, entries, bits, birth, count, tree, sums, basis, pivot)
             out[c] = count[GAPS] + opened - closed
     return out
 
@@ -132,9 +117,7 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
                 most_edges = max(most_edges, count[EDGES] + size)
                 most_gaps = max(most_gaps, count[GAPS] + size)
                 break
-            closed = _add_node(
-                walk[step], link, size, place, near, entries, bits, birth, count, tree, sums, basis, pivot
-            )
+            closed = add_node(walk[step], link, size, place, near, entries, bits, birth, count, tree, sums, basis, pivot)
             gaps = reserve(gaps, filled, 3 * closed)
             for r in range(closed):
                 gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, pivot[r], step
@@ -143,8 +126,41 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
 
 
 @inner_kernel
+def allocate_state(nodes, room, words):
+    """Return `local`, `lists`, `marks`, `born` and `counts` of one walk, and the workspaces of `survey_link`."""
+    local, lists, marks = np.empty((nodes, 2), np.int32), np.empty((2 * room, 2), np.int32), np.zeros((room, words), np.uint64)
+    return local, lists, marks, np.full(64 * words, -1), np.zeros(4, np.int64), *_allocate_scratch(nodes, words)
+
+
+@inner_kernel
+def clear_state(state):
+    """Start a new walk."""
+    state[3][:] = -1
+    state[4][:] = 0
+
+
+@inner_kernel
+def reserve_state(state, size):
+    """Return the state, or a larger copy if the edges and gaps of a node with `size` visited neighbors do not fit."""
+    local, lists, marks, born, counts = state[:5]
+    room, words = marks.shape
+    edges, gaps = counts[EDGES] + size, counts[GAPS] + size
+    if edges <= room and gaps <= 64 * words:
+        return state
+    larger = allocate_state(local.shape[0], max(room, 2 * edges), words if gaps <= 64 * words else 2 * words + size // 64)
+    for edge in range(counts[EDGES]):
+        for end in range(2 * edge, 2 * edge + 2):
+            larger[1][end, TO], larger[1][end, NEXT] = lists[end, TO], lists[end, NEXT]
+        for b in range(words):
+            larger[2][edge, b] = marks[edge, b]
+    for bit in range(64 * words):
+        larger[3][bit] = born[bit]
+    return local, larger[1], larger[2], larger[3], counts, *larger[5:]
+
+
+@inner_kernel
 def _allocate_scratch(nodes, words):
-    """Return the workspaces `tree`, `sums`, `basis` and `pivot` of `_survey_link`."""
+    """Return the workspaces `tree`, `sums`, `basis` and `pivot` of `survey_link`."""
     return (
         np.zeros((nodes, 3), np.int32),
         np.empty((nodes, words), np.uint64),
@@ -154,10 +170,10 @@ def _allocate_scratch(nodes, words):
 
 
 @inner_kernel
-def _survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot):
+def survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot):
     """Return the numbers of gaps that a node with this link opens and closes.
 
-    Also set, for `_add_node`, `basis` (independent sums around the link's cycles), `pivot` (the gap that each of them
+    Also set, for `add_node`, `basis` (independent sums around the link's cycles), `pivot` (the gap that each of them
     closes), `sums` (bits along the tree path from the root of a node's component of the link) and `tree[:, ROOT]` (that
     root). `tree[:, MARK]` is all zero on entry and on return.
     """
@@ -231,13 +247,13 @@ def _reduce_sum(basis, row, words, pivot, born):
 
 
 @inner_kernel
-def _add_node(v, link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot):
+def add_node(v, link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot):
     """Add v and its edges to the state of a walk; return the number of gaps that it closes.
 
     The steps at which these gaps were opened are written to `pivot`.
     """
     step = counts[NODES]
-    opened, closed = _survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot)
+    opened, closed = survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot)
     map_put(places, v, step)
     local[step, HEAD] = -1
     local[step, COMPONENT] = step if size == 0 else local[link[0], COMPONENT]
