@@ -7,8 +7,8 @@ import numpy as np
 from curiograph.kernels.adjacency import find_link, get_map_size, map_clear, map_put
 from curiograph.kernels.candidates import append_candidates, find_best, round_scores
 from curiograph.kernels.compressibility import allocate_workspace, build_adjacency, compute_joined_bits
-from curiograph.kernels.homology import GAPS, add_node, allocate_state, clear_state, reserve_state, survey_link
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.homology import GAPS, add_node, allocate_state, enlarge_state, has_room, survey_link
+from curiograph.kernels.jit import kernel
 
 FEWEST, RANDOM, MOST, GREEDY = -1, 0, 1, 2
 
@@ -31,59 +31,56 @@ def run_walks(
     """
     longest = nodes.shape[1]
     places, link = np.empty((get_map_size(longest), 2), np.int32), np.empty(longest, np.int32)
-    state, work = allocate_state(longest, 2 * longest, 1), allocate_workspace(most if f is not None else 1)
-    inner = np.empty((most, most) if f is not None else (1, 1), np.int8)
+    local, lists, marks, born, counts, tree, sums, basis, pivot = allocate_state(longest, 2 * longest, 1)
+    work = allocate_workspace(1 if f is None else most)
+    inner = np.empty(work[0].shape, np.int8)
     candidates, values, scores = np.empty(16, np.int32), np.empty(16), np.empty(16)
     for i in range(nodes.shape[0]):
         walk = nodes[i]
         map_clear(places)
-        clear_state(state)
-        for t in range(lengths[i]):
-            state = _visit(indptr, indices, walk, t, places, link, state, f)
-        while 0 < lengths[i] < most:
-            length = lengths[i]
+        born[:] = -1
+        counts[:] = 0
+        step = 0
+        while step < lengths[i]:
+            v = walk[step]
+            if f is None:
+                size = find_link(indptr, indices, v, walk, places, step, link)
+                if not has_room(marks, counts, size):
+                    lists, marks, born, tree, sums, basis, pivot = enlarge_state(
+                        longest, lists, marks, born, counts, size
+                    )
+                add_node(v, link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot)
+            else:
+                map_put(places, v, step)
+            step += 1
+            if step < lengths[i] or step == most:
+                continue
             candidates, count = append_candidates(
-                out_indptr, out_indices, walk, length, places, low[i], high[i], fallback, candidates, 0
+                out_indptr, out_indices, walk, step, places, low[i], high[i], fallback, candidates, 0
             )
+            if count == 0:
+                break
             if count > values.shape[0]:
                 values, scores = np.empty(2 * count), np.empty(2 * count)
-            if f is not None:
-                build_adjacency(indptr, indices, walk[:length], inner)
-            if rule == GREEDY:
-                _evaluate(indptr, indices, walk, length, candidates, 0, count, places, link, state, inner, f, unit, work, values)
-                round_scores(values, 0, count, scores)
-            else:
+            first, last = 0, count
+            if rule != GREEDY:
                 for c in range(count):
                     scores[c] = rule * (out_indptr[candidates[c] + 1] - out_indptr[candidates[c]])
-            best = find_best(candidates, scores, 0, count, streams[i], length)
-            if best == -1:
-                break
-            if rule != GREEDY:
-                _evaluate(indptr, indices, walk, length, candidates, best, best + 1, places, link, state, inner, f, unit, work, values)
-            walk[length], rewards[i, length - 1] = candidates[best], values[best]
-            state = _visit(indptr, indices, walk, length, places, link, state, f)
+                first = find_best(candidates, scores, 0, count, streams[i], step)
+                last = first + 1  # only the reward of the chosen one is needed
+            if f is not None:
+                build_adjacency(indptr, indices, walk[:step], inner)
+            for c in range(first, last):
+                if f is None:
+                    size = find_link(indptr, indices, candidates[c], walk, places, step, link)
+                    opened, closed = survey_link(
+                        link, size, local, lists, marks, born, counts, tree, sums, basis, pivot
+                    )
+                    values[c] = counts[GAPS] + opened - closed
+                else:
+                    values[c] = compute_joined_bits(indptr, indices, walk[:step], candidates[c], inner, f, unit, work)
+            if rule == GREEDY:
+                round_scores(values, 0, count, scores)
+                first = find_best(candidates, scores, 0, count, streams[i], step)
+            walk[step], rewards[i, step - 1] = candidates[first], values[first]
             lengths[i] += 1
-
-
-@inner_kernel
-def _visit(indptr, indices, walk, step, places, link, state, f):
-    """Add a node of the walk to its map and, if the reward is the number of gaps, to their state; return the state."""
-    if f is not None:
-        map_put(places, walk[step], step)
-        return state
-    size = find_link(indptr, indices, walk[step], walk, places, step, link)
-    state = reserve_state(state, size)
-    add_node(walk[step], link, size, places, *state)
-    return state
-
-
-@inner_kernel
-def _evaluate(indptr, indices, walk, length, candidates, first, last, places, link, state, inner, f, unit, work, values):
-    """Write the reward of the walk followed by each of the candidates from `first` to `last` - 1."""
-    for c in range(first, last):
-        if f is not None:
-            values[c] = compute_joined_bits(indptr, indices, walk[:length], candidates[c], inner, f, unit, work)
-        else:
-            size = find_link(indptr, indices, candidates[c], walk, places, length, link)
-            opened, closed = survey_link(link, size, *state)
-            values[c] = state[4][GAPS] + opened - closed

@@ -48,35 +48,38 @@ def measure_walks(indptr, indices, nodes, offsets):
     for i in range(offsets.shape[0] - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
     table, link = np.empty((get_map_size(longest), 2), np.int32), np.empty(longest, np.int32)
-    state = allocate_state(longest, 2 * longest, 1)
-    local, counts = state[0], state[4]
+    local, lists, marks, born, counts, tree, sums, basis, pivot = allocate_state(longest, 2 * longest, 1)
     steps = np.empty((5, nodes.shape[0]), np.int64)
     gaps, filled = np.empty(48, np.int32), 0
     for i in range(offsets.shape[0] - 1):
         walk = nodes[offsets[i] : offsets[i + 1]]
         places = table[: get_map_size(walk.shape[0])]
         map_clear(places)
-        clear_state(state)
+        born[:] = -1
+        counts[:] = 0
         linked, dimension = 0, 1
         for step in range(walk.shape[0]):
             size = find_link(indptr, indices, walk[step], walk, places, step, link)
-            state = reserve_state(state, size)
+            if not has_room(marks, counts, size):
+                lists, marks, born, tree, sums, basis, pivot = enlarge_state(longest, lists, marks, born, counts, size)
             linked += size > 0
             for k in range(size):
                 linked += local[link[k], HEAD] == -1
-            closed = add_node(walk[step], link, size, places, *state)
+            closed = add_node(
+                walk[step], link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot
+            )
             gaps = reserve(gaps, filled, 3 * closed)
             for r in range(closed):
-                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, state[8][r], step
+                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, pivot[r], step
                 filled += 3
             dimension = raise_dimension(linked, counts[EDGES], dimension)
             k = offsets[i] + step
             steps[0, k], steps[1, k], steps[2, k] = counts[EDGES], counts[COMPONENTS], counts[GAPS]
             steps[3, k], steps[4, k] = dimension, dimension * linked - counts[EDGES]
         gaps = reserve(gaps, filled, 3 * counts[GAPS])
-        for bit in range(state[3].shape[0]):
-            if state[3][bit] != -1:
-                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, state[3][bit], -1
+        for bit in range(born.shape[0]):
+            if born[bit] != -1:
+                gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, born[bit], -1
                 filled += 3
     return steps, gaps[:filled]
 
@@ -113,11 +116,13 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
         near, entries, bits = local[i], lists[i], marks[i]
         for step in range(count[NODES], lengths[i]):
             size = find_link(indptr, indices, walk[step], walk, place, step, link)
-            if count[EDGES] + size > marks.shape[1] or count[GAPS] + size > 64 * marks.shape[2]:
+            if not has_room(bits, count, size):
                 most_edges = max(most_edges, count[EDGES] + size)
                 most_gaps = max(most_gaps, count[GAPS] + size)
                 break
-            closed = add_node(walk[step], link, size, place, near, entries, bits, birth, count, tree, sums, basis, pivot)
+            closed = add_node(
+                walk[step], link, size, place, near, entries, bits, birth, count, tree, sums, basis, pivot
+            )
             gaps = reserve(gaps, filled, 3 * closed)
             for r in range(closed):
                 gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, pivot[r], step
@@ -128,34 +133,33 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
 @inner_kernel
 def allocate_state(nodes, room, words):
     """Return `local`, `lists`, `marks`, `born` and `counts` of one walk, and the workspaces of `survey_link`."""
-    local, lists, marks = np.empty((nodes, 2), np.int32), np.empty((2 * room, 2), np.int32), np.zeros((room, words), np.uint64)
-    return local, lists, marks, np.full(64 * words, -1), np.zeros(4, np.int64), *_allocate_scratch(nodes, words)
+    lists, marks = np.empty((2 * room, 2), np.int32), np.zeros((room, words), np.uint64)
+    state = np.empty((nodes, 2), np.int32), lists, marks, np.full(64 * words, -1), np.zeros(4, np.int64)
+    return state + _allocate_scratch(nodes, words)
 
 
 @inner_kernel
-def clear_state(state):
-    """Start a new walk."""
-    state[3][:] = -1
-    state[4][:] = 0
+def has_room(marks, counts, size):
+    """Return whether the edges and gaps of a node with `size` visited neighbors fit into the state of a walk."""
+    return counts[EDGES] + size <= marks.shape[0] and counts[GAPS] + size <= 64 * marks.shape[1]
 
 
 @inner_kernel
-def reserve_state(state, size):
-    """Return the state, or a larger copy if the edges and gaps of a node with `size` visited neighbors do not fit."""
-    local, lists, marks, born, counts = state[:5]
+def enlarge_state(nodes, lists, marks, born, counts, size):
+    """Return larger copies of these arrays, and larger workspaces of `survey_link`."""
     room, words = marks.shape
-    edges, gaps = counts[EDGES] + size, counts[GAPS] + size
-    if edges <= room and gaps <= 64 * words:
-        return state
-    larger = allocate_state(local.shape[0], max(room, 2 * edges), words if gaps <= 64 * words else 2 * words + size // 64)
+    if counts[GAPS] + size > 64 * words:
+        words = 2 * words + size // 64
+    larger = allocate_state(nodes, max(room, 2 * (counts[EDGES] + size)), words)
+    more_lists, more_marks, more_born = larger[1:4]
     for edge in range(counts[EDGES]):
         for end in range(2 * edge, 2 * edge + 2):
-            larger[1][end, TO], larger[1][end, NEXT] = lists[end, TO], lists[end, NEXT]
-        for b in range(words):
-            larger[2][edge, b] = marks[edge, b]
-    for bit in range(64 * words):
-        larger[3][bit] = born[bit]
-    return local, larger[1], larger[2], larger[3], counts, *larger[5:]
+            more_lists[end, TO], more_lists[end, NEXT] = lists[end, TO], lists[end, NEXT]
+        for b in range(marks.shape[1]):
+            more_marks[edge, b] = marks[edge, b]
+    for bit in range(born.shape[0]):
+        more_born[bit] = born[bit]
+    return larger[1:4] + larger[5:]
 
 
 @inner_kernel
