@@ -27,7 +27,7 @@ def find_candidates(indptr, indices, nodes, lengths, low, high, fallback):
     offsets = np.zeros(count + 1, np.int64)
     out = np.empty(16 * count + 16, np.int32)
     visited = np.empty((get_map_size(nodes.shape[1]), 2), np.int32)
-    filled = 0
+    filled = np.int64(0)
     for i in range(count):
         if lengths[i] > 0:
             map_clear(visited)

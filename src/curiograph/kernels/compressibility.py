@@ -136,7 +136,7 @@ def compute_bits(n, f, unit, work):
         for i in range(m - 1):
             for j in range(i + 1, m):
                 least = min(least, cost[i, j])
-        a, b, lowest = -1, -1, n * n
+        a, b, lowest = np.int64(-1), np.int64(-1), n * n
         for i in range(m - 1):
             for j in range(i + 1, m):
                 if cost[i, j] == least and n * min(name[i], name[j]) + max(name[i], name[j]) < lowest:

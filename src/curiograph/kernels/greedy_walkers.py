@@ -57,10 +57,10 @@ def simulate_walkers(
     -------
     The nodes reached, ascending; their expected visits and standard errors; and the expected visits of all nodes.
     """
-    work = allocate_workspace(MAX_NODES)
+    work = allocate_workspace(np.int64(MAX_NODES))
     touched = np.empty(1024, np.int32)
     touched[0] = start
-    num_touched = 1
+    num_touched = np.int64(1)
     seen[start] = 1
     sums[groups, start] = 1.0
     paths = np.full((1, 1), start, np.int32)

@@ -31,7 +31,7 @@ def run_walks(
     """
     longest = nodes.shape[1]
     places, link = np.empty((get_map_size(longest), 2), np.int32), np.empty(longest, np.int32)
-    local, lists, marks, born, counts, tree, sums, basis, pivot = allocate_state(longest, 2 * longest, 1)
+    local, lists, marks, born, counts, tree, sums, basis, pivot = allocate_state(longest, 2 * longest, np.int64(1))
     work = allocate_workspace(1 if f is None else most)
     inner = np.empty(work[0].shape, np.int8)
     candidates, values, scores = np.empty(16, np.int32), np.empty(16), np.empty(16)
@@ -40,7 +40,7 @@ def run_walks(
         map_clear(places)
         born[:] = -1
         counts[:] = 0
-        step = 0
+        step = np.int64(0)
         while step < lengths[i]:
             v = walk[step]
             if f is None:
@@ -56,7 +56,7 @@ def run_walks(
             if step < lengths[i] or step == most:
                 continue
             candidates, count = append_candidates(
-                out_indptr, out_indices, walk, step, places, low[i], high[i], fallback, candidates, 0
+                out_indptr, out_indices, walk, step, places, low[i], high[i], fallback, candidates, np.int64(0)
             )
             if count == 0:
                 break

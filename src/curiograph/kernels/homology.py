@@ -44,20 +44,20 @@ def measure_walks(indptr, indices, nodes, offsets):
     `flexibility`), with an entry for each of `nodes`; and all gaps, each as three entries of a flat array: number of
     the walk, step opened, step closed or -1.
     """
-    longest = 0
+    longest, one = np.int64(0), np.int64(1)
     for i in range(offsets.shape[0] - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
     table, link = np.empty((get_map_size(longest), 2), np.int32), np.empty(longest, np.int32)
-    local, lists, marks, born, counts, tree, sums, basis, pivot = allocate_state(longest, 2 * longest, 1)
+    local, lists, marks, born, counts, tree, sums, basis, pivot = allocate_state(longest, 2 * longest, one)
     steps = np.empty((5, nodes.shape[0]), np.int64)
-    gaps, filled = np.empty(48, np.int32), 0
+    gaps, filled = np.empty(48, np.int32), np.int64(0)
     for i in range(offsets.shape[0] - 1):
         walk = nodes[offsets[i] : offsets[i + 1]]
         places = table[: get_map_size(walk.shape[0])]
         map_clear(places)
         born[:] = -1
         counts[:] = 0
-        linked, dimension = 0, 1
+        linked, dimension = np.int64(0), one
         for step in range(walk.shape[0]):
             size = find_link(indptr, indices, walk[step], walk, places, step, link)
             if not has_room(marks, counts, size):
@@ -110,7 +110,7 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
     tree, sums, basis, pivot = _allocate_scratch(local.shape[1], marks.shape[2])
     link = np.empty(local.shape[1], np.int32)
     gaps = np.empty(48, np.int32)
-    filled, most_edges, most_gaps = 0, 0, 0
+    filled, most_edges, most_gaps = np.int64(0), 0, 0
     for i in range(lengths.shape[0]):
         walk, place, count, birth = nodes[i], places[i], counts[i], born[i]  # once: a slice costs as much as an edge
         near, entries, bits = local[i], lists[i], marks[i]
@@ -184,7 +184,7 @@ def survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis
     if size == 0:
         return 0, 0
     words = marks.shape[1] if counts[GAPS] > 0 else 0
-    rank, roots = 0, 0
+    rank, roots = np.int64(0), 0
     for k in range(size):
         tree[link[k], MARK] = 1
         for b in range(marks.shape[1]):

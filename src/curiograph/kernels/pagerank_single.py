@@ -114,7 +114,7 @@ def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known,
     x, y, z = q.copy(), q.copy(), q * share
     change, swept = np.zeros((n, WINDOW)), np.empty((n, WINDOW))
     gram, parts, sums = np.zeros((WINDOW, WINDOW)), np.zeros(WINDOW), np.zeros(WINDOW)
-    steps, count, place, least, mass = 0, 0, 0, np.inf, q.sum()
+    steps, count, place, least, mass = 0, np.int64(0), np.int64(0), np.inf, q.sum()
     while steps < most:
         if steps + 2 <= most:
             steps += 1
@@ -140,7 +140,7 @@ def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known,
         if alpha * moved <= enough * (known + total) or steps == most:
             break
         if not moved < 10 * least:  # the combination diverged: restart from this sweep
-            count, place, a, b, c, d = 0, 0, restart_window(change, swept, place), 0.0, 0.0, 0.0
+            count, place, a, b, c, d = np.int64(0), np.int64(0), restart_window(change, swept, place), 0.0, 0.0, 0.0
         least = min(least, moved)
         parts[0], parts[1], parts[2], parts[3] = a, b, c, d
         count = min(count + 1, WINDOW)
