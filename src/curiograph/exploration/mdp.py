@@ -106,11 +106,15 @@ class Exploration:
         A walk of `steps` nodes has none, nor has an empty walk.
         """
         active = np.where(self.lengths < self.steps, self.lengths, 0)
-        starts, csr = self.stack.starts, self.stack.out
-        low, high = starts[self.graph_of], starts[self.graph_of + 1]
+        csr, find = self.stack.out, kernels.candidates.find_candidates
+        return Candidates(*find(csr.indptr, csr.indices, self.nodes, active, *self.candidate_rule))
+
+    @property
+    def candidate_rule(self) -> tuple[Int64, Int64, int]:
+        """First and last batch position of the graph of each walk, and the code of the fallback, for the kernels."""
+        starts = self.stack.starts
         mode = kernels.candidates.FRONTIER if self.fallback == "frontier" else kernels.candidates.ANYWHERE
-        find = kernels.candidates.find_candidates
-        return Candidates(*find(csr.indptr, csr.indices, self.nodes, active, low, high, mode))
+        return starts[self.graph_of], starts[self.graph_of + 1], mode
 
     @cached_property
     def candidate_values(self) -> Float64:

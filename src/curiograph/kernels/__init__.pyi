@@ -14,6 +14,7 @@ from . import flexibility as flexibility
 from . import forward_push as forward_push
 from . import gap_bounds as gap_bounds
 from . import greedy_walkers as greedy_walkers
+from . import heuristic_walks as heuristic_walks
 from . import homology as homology
 from . import jit as jit
 from . import leaps as leaps

@@ -27,31 +27,37 @@ def find_candidates(indptr, indices, nodes, lengths, low, high, fallback):
     offsets = np.zeros(count + 1, np.int64)
     out = np.empty(16 * count + 16, np.int32)
     visited = np.empty((get_map_size(nodes.shape[1]), 2), np.int32)
-    filled = 0
+    filled = np.int64(0)
     for i in range(count):
-        length = lengths[i]
-        if length > 0:
+        if lengths[i] > 0:
             map_clear(visited)
-            for t in range(length):
+            for t in range(lengths[i]):
                 map_put(visited, nodes[i, t], t)
-            last = nodes[i, length - 1]
-            out = reserve(out, filled, indptr[last + 1] - indptr[last])
-            end = _append_row(indptr, indices, last, visited, out, filled)
-            if end == filled and fallback == FRONTIER:
-                for t in range(length):
-                    u = nodes[i, t]
-                    out = reserve(out, end, indptr[u + 1] - indptr[u])
-                    end = _append_row(indptr, indices, u, visited, out, end)
-                end = _sort_unique(out, filled, end)
-            elif end == filled:
-                out = reserve(out, filled, high[i] - low[i])
-                for v in range(low[i], high[i]):
-                    if map_get(visited, v) == -1:
-                        out[end] = v
-                        end += 1
-            filled = end
+            out, filled = append_candidates(
+                indptr, indices, nodes[i], lengths[i], visited, low[i], high[i], fallback, out, filled
+            )
         offsets[i + 1] = filled
     return offsets, out[:filled].copy()
+
+
+@inner_kernel
+def append_candidates(indptr, indices, walk, length, visited, low, high, fallback, out, filled):
+    """Append the candidates of one walk, whose nodes are in the map `visited`; return `out` and its filled length."""
+    last = walk[length - 1]
+    out = reserve(out, filled, indptr[last + 1] - indptr[last])
+    end = _append_row(indptr, indices, last, visited, out, filled)
+    if end == filled and fallback == FRONTIER:
+        for t in range(length):
+            out = reserve(out, end, indptr[walk[t] + 1] - indptr[walk[t]])
+            end = _append_row(indptr, indices, walk[t], visited, out, end)
+        end = _sort_unique(out, filled, end)
+    elif end == filled:
+        out = reserve(out, filled, high - low)
+        for v in range(low, high):
+            if map_get(visited, v) == -1:
+                out[end] = v
+                end += 1
+    return out, end
 
 
 @inner_kernel
@@ -78,15 +84,33 @@ def _sort_unique(out, start, end):
 @kernel
 def select_best(offsets, nodes, scores, streams, steps):
     """Return the index of the best candidate of each walk, ties uniformly at random from its stream; -1 if none."""
-    count = offsets.shape[0] - 1
-    chosen = np.full(count, -1, np.int64)
-    for i in range(count):
-        top = np.uint64(0)
-        for c in range(offsets[i], offsets[i + 1]):
-            if chosen[i] != -1 and scores[c] < scores[chosen[i]]:
-                continue
-            luck = draw_bits(streams[i], steps[i], nodes[c])
-            if chosen[i] == -1 or scores[c] > scores[chosen[i]] or luck > top:
-                chosen[i] = c
-                top = luck
+    chosen = np.empty(offsets.shape[0] - 1, np.int64)
+    for i in range(chosen.shape[0]):
+        chosen[i] = find_best(nodes, scores, offsets[i], offsets[i + 1], streams[i], steps[i])
     return chosen
+
+
+@inner_kernel
+def find_best(nodes, scores, first, last, stream, step):
+    """Return the index, from `first` to `last` - 1, of the best candidate of one walk; -1 if there is none."""
+    best, top = -1, np.uint64(0)
+    for c in range(first, last):
+        if best != -1 and scores[c] < scores[best]:
+            continue
+        luck = draw_bits(stream, step, nodes[c])
+        if best == -1 or scores[c] > scores[best] or luck > top:
+            best = c
+            top = luck
+    return best
+
+
+@inner_kernel
+def round_scores(scores, first, last, out):
+    """Write the scores of one walk to `out`, rounded to nine digits relative to the largest."""
+    largest = 0.0
+    for c in range(first, last):
+        largest = max(largest, abs(scores[c]))
+    if largest == 0.0:
+        largest = 1.0
+    for c in range(first, last):
+        out[c] = np.rint(scores[c] / largest * 1e9) / 1e9 * largest

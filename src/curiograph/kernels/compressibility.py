@@ -37,7 +37,7 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
         first, longest = max(least, end - begin if last_only else 1), min(most, end - begin)
         if first > longest:
             continue
-        _build_adjacency(indptr, indices, nodes[begin : begin + longest], inner)
+        build_adjacency(indptr, indices, nodes[begin : begin + longest], inner)
         for n in range(first, longest + 1):
             for s in range(n):
                 for t in range(n):
@@ -52,27 +52,32 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
 def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidates, f, unit):
     """Return the compressibility, with self-loops, of S + v for every candidate v of every walk."""
     work = allocate_workspace(nodes.shape[1] + 1)
-    w = work[0]
     inner = np.empty((nodes.shape[1], nodes.shape[1]), np.int8)
     out = np.empty(candidates.shape[0], np.float64)
     for i in range(offsets.shape[0] - 1):
         if offsets[i] == offsets[i + 1]:
             continue
-        length = lengths[i]
-        walk = nodes[i, :length]
-        _build_adjacency(indptr, indices, walk, inner)
+        walk = nodes[i, : lengths[i]]
+        build_adjacency(indptr, indices, walk, inner)
         for c in range(offsets[i], offsets[i + 1]):
-            for s in range(length):
-                for t in range(length):
-                    w[s, t] = inner[s, t]
-                w[length, s] = w[s, length] = has_edge(indptr, indices, candidates[c], walk[s])
-            w[length, length] = 1
-            out[c] = compute_bits(length + 1, f, unit, work)
+            out[c] = compute_joined_bits(indptr, indices, walk, candidates[c], inner, f, unit, work)
     return out
 
 
 @inner_kernel
-def _build_adjacency(indptr, indices, walk, inner):
+def compute_joined_bits(indptr, indices, walk, v, inner, f, unit, work):
+    """Return the compressibility of a walk followed by v; `inner` is that of `build_adjacency`."""
+    length, w = walk.shape[0], work[0]
+    for s in range(length):
+        for t in range(length):
+            w[s, t] = inner[s, t]
+        w[length, s] = w[s, length] = has_edge(indptr, indices, v, walk[s])
+    w[length, length] = 1
+    return compute_bits(length + 1, f, unit, work)
+
+
+@inner_kernel
+def build_adjacency(indptr, indices, walk, inner):
     """Write to `inner` which nodes of a walk are linked, with a self-loop on each."""
     for s in range(walk.shape[0]):
         inner[s, s] = 1
@@ -131,7 +136,7 @@ def compute_bits(n, f, unit, work):
         for i in range(m - 1):
             for j in range(i + 1, m):
                 least = min(least, cost[i, j])
-        a, b, lowest = -1, -1, n * n
+        a, b, lowest = np.int64(-1), np.int64(-1), n * n
         for i in range(m - 1):
             for j in range(i + 1, m):
                 if cost[i, j] == least and n * min(name[i], name[j]) + max(name[i], name[j]) < lowest:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.adjacency import has_edge, reserve, sort_range
-from curiograph.kernels.candidates import find_candidates
+from curiograph.kernels.candidates import find_candidates, round_scores
 from curiograph.kernels.compressibility import allocate_workspace, compute_bits
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
@@ -57,10 +57,10 @@ def simulate_walkers(
     -------
     The nodes reached, ascending; their expected visits and standard errors; and the expected visits of all nodes.
     """
-    work = allocate_workspace(MAX_NODES)
+    work = allocate_workspace(np.int64(MAX_NODES))
     touched = np.empty(1024, np.int32)
     touched[0] = start
-    num_touched = 1
+    num_touched = np.int64(1)
     seen[start] = 1
     sums[groups, start] = 1.0
     paths = np.full((1, 1), start, np.int32)
@@ -139,7 +139,6 @@ def _compute_rewards(
     at_end = path[length - 1]
     is_neighbor = has_edge(out_indptr, out_indices, at_end, candidates[0])  # or all are candidates of the fallback
     first_bit = length * (length - 1) // 2  # of the links of a candidate
-    largest = 0.0
     for c in range(candidates.shape[0]):
         v = candidates[c]
         code = inner | (np.int64(marks[v]) >> 2 & ((1 << (length - 1)) - 1)) << first_bit
@@ -157,10 +156,7 @@ def _compute_rewards(
                 value = compute_bits(length + 1, f, unit, work)
             table[begin + code] = value
         out[c] = value
-        largest = max(largest, abs(value))
-    if largest > 0.0:
-        for c in range(candidates.shape[0]):
-            out[c] = np.rint(out[c] / largest * 1e9) / 1e9 * largest
+    round_scores(out, 0, candidates.shape[0], out)
 
 
 @inner_kernel

@@ -44,40 +44,28 @@ def measure_walks(indptr, indices, nodes, offsets):
     `flexibility`), with an entry for each of `nodes`; and all gaps, each as three entries of a flat array: number of
     the walk, step opened, step closed or -1.
     """
-    longest, room, words = 0, 0, 1
+    longest, one = np.int64(0), np.int64(1)
     for i in range(offsets.shape[0] - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
-        most_edges = 0
-        for k in range(offsets[i], offsets[i + 1]):
-            most_edges += min(k - offsets[i], indptr[nodes[k] + 1] - indptr[nodes[k]])
-        room = max(room, most_edges)
-    table = np.empty((get_map_size(longest), 2), np.int32)
-    local, lists = np.empty((longest, 2), np.int32), np.empty((2 * room, 2), np.int32)
-    marks, born, counts = np.empty((room, words), np.uint64), np.full(64 * words, -1), np.zeros(4, np.int64)
-    tree, sums, basis, pivot = _allocate_scratch(longest, words)
-    link = np.empty(longest, np.int32)
+    table, link = np.empty((get_map_size(longest), 2), np.int32), np.empty(longest, np.int32)
+    local, lists, marks, born, counts, tree, sums, basis, pivot = allocate_state(longest, 2 * longest, one)
     steps = np.empty((5, nodes.shape[0]), np.int64)
-    gaps, filled = np.empty(48, np.int32), 0
+    gaps, filled = np.empty(48, np.int32), np.int64(0)
     for i in range(offsets.shape[0] - 1):
         walk = nodes[offsets[i] : offsets[i + 1]]
         places = table[: get_map_size(walk.shape[0])]
         map_clear(places)
         born[:] = -1
         counts[:] = 0
-        linked, dimension = 0, 1
+        linked, dimension = np.int64(0), one
         for step in range(walk.shape[0]):
             size = find_link(indptr, indices, walk[step], walk, places, step, link)
-            if counts[GAPS] + size > 64 * words:
-                few_marks, few_born = marks, born
-                words = 2 * words + size // 64
-                marks, born = np.zeros((room, words), np.uint64), np.full(64 * words, -1)
-                marks[: counts[EDGES], : few_marks.shape[1]] = few_marks[: counts[EDGES]]
-                born[: few_born.shape[0]] = few_born
-                tree, sums, basis, pivot = _allocate_scratch(longest, words)
+            if not has_room(marks, counts, size):
+                lists, marks, born, tree, sums, basis, pivot = enlarge_state(longest, lists, marks, born, counts, size)
             linked += size > 0
             for k in range(size):
                 linked += local[link[k], HEAD] == -1
-            closed = _add_node(
+            closed = add_node(
                 walk[step], link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot
             )
             gaps = reserve(gaps, filled, 3 * closed)
@@ -89,7 +77,7 @@ def measure_walks(indptr, indices, nodes, offsets):
             steps[0, k], steps[1, k], steps[2, k] = counts[EDGES], counts[COMPONENTS], counts[GAPS]
             steps[3, k], steps[4, k] = dimension, dimension * linked - counts[EDGES]
         gaps = reserve(gaps, filled, 3 * counts[GAPS])
-        for bit in range(64 * words):
+        for bit in range(born.shape[0]):
             if born[bit] != -1:
                 gaps[filled], gaps[filled + 1], gaps[filled + 2] = i, born[bit], -1
                 filled += 3
@@ -107,7 +95,7 @@ def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, bo
         near, entries, bits = local[i], lists[i], marks[i]
         for c in range(offsets[i], offsets[i + 1]):
             size = find_link(indptr, indices, candidates[c], walk, place, count[NODES], link)
-            opened, closed = _survey_link(link, size, near, entries, bits, birth, count, tree, sums, basis, pivot)
+            opened, closed = survey_link(link, size, near, entries, bits, birth, count, tree, sums, basis, pivot)
             out[c] = count[GAPS] + opened - closed
     return out
 
@@ -122,17 +110,17 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
     tree, sums, basis, pivot = _allocate_scratch(local.shape[1], marks.shape[2])
     link = np.empty(local.shape[1], np.int32)
     gaps = np.empty(48, np.int32)
-    filled, most_edges, most_gaps = 0, 0, 0
+    filled, most_edges, most_gaps = np.int64(0), 0, 0
     for i in range(lengths.shape[0]):
         walk, place, count, birth = nodes[i], places[i], counts[i], born[i]  # once: a slice costs as much as an edge
         near, entries, bits = local[i], lists[i], marks[i]
         for step in range(count[NODES], lengths[i]):
             size = find_link(indptr, indices, walk[step], walk, place, step, link)
-            if count[EDGES] + size > marks.shape[1] or count[GAPS] + size > 64 * marks.shape[2]:
+            if not has_room(bits, count, size):
                 most_edges = max(most_edges, count[EDGES] + size)
                 most_gaps = max(most_gaps, count[GAPS] + size)
                 break
-            closed = _add_node(
+            closed = add_node(
                 walk[step], link, size, place, near, entries, bits, birth, count, tree, sums, basis, pivot
             )
             gaps = reserve(gaps, filled, 3 * closed)
@@ -143,8 +131,40 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
 
 
 @inner_kernel
+def allocate_state(nodes, room, words):
+    """Return `local`, `lists`, `marks`, `born` and `counts` of one walk, and the workspaces of `survey_link`."""
+    lists, marks = np.empty((2 * room, 2), np.int32), np.zeros((room, words), np.uint64)
+    state = np.empty((nodes, 2), np.int32), lists, marks, np.full(64 * words, -1), np.zeros(4, np.int64)
+    return state + _allocate_scratch(nodes, words)
+
+
+@inner_kernel
+def has_room(marks, counts, size):
+    """Return whether the edges and gaps of a node with `size` visited neighbors fit into the state of a walk."""
+    return counts[EDGES] + size <= marks.shape[0] and counts[GAPS] + size <= 64 * marks.shape[1]
+
+
+@inner_kernel
+def enlarge_state(nodes, lists, marks, born, counts, size):
+    """Return larger copies of these arrays, and larger workspaces of `survey_link`."""
+    room, words = marks.shape
+    if counts[GAPS] + size > 64 * words:
+        words = 2 * words + size // 64
+    larger = allocate_state(nodes, max(room, 2 * (counts[EDGES] + size)), words)
+    more_lists, more_marks, more_born = larger[1:4]
+    for edge in range(counts[EDGES]):
+        for end in range(2 * edge, 2 * edge + 2):
+            more_lists[end, TO], more_lists[end, NEXT] = lists[end, TO], lists[end, NEXT]
+        for b in range(marks.shape[1]):
+            more_marks[edge, b] = marks[edge, b]
+    for bit in range(born.shape[0]):
+        more_born[bit] = born[bit]
+    return larger[1:4] + larger[5:]
+
+
+@inner_kernel
 def _allocate_scratch(nodes, words):
-    """Return the workspaces `tree`, `sums`, `basis` and `pivot` of `_survey_link`."""
+    """Return the workspaces `tree`, `sums`, `basis` and `pivot` of `survey_link`."""
     return (
         np.zeros((nodes, 3), np.int32),
         np.empty((nodes, words), np.uint64),
@@ -154,17 +174,17 @@ def _allocate_scratch(nodes, words):
 
 
 @inner_kernel
-def _survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot):
+def survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot):
     """Return the numbers of gaps that a node with this link opens and closes.
 
-    Also set, for `_add_node`, `basis` (independent sums around the link's cycles), `pivot` (the gap that each of them
+    Also set, for `add_node`, `basis` (independent sums around the link's cycles), `pivot` (the gap that each of them
     closes), `sums` (bits along the tree path from the root of a node's component of the link) and `tree[:, ROOT]` (that
     root). `tree[:, MARK]` is all zero on entry and on return.
     """
     if size == 0:
         return 0, 0
     words = marks.shape[1] if counts[GAPS] > 0 else 0
-    rank, roots = 0, 0
+    rank, roots = np.int64(0), 0
     for k in range(size):
         tree[link[k], MARK] = 1
         for b in range(marks.shape[1]):
@@ -231,13 +251,13 @@ def _reduce_sum(basis, row, words, pivot, born):
 
 
 @inner_kernel
-def _add_node(v, link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot):
+def add_node(v, link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot):
     """Add v and its edges to the state of a walk; return the number of gaps that it closes.
 
     The steps at which these gaps were opened are written to `pivot`.
     """
     step = counts[NODES]
-    opened, closed = _survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot)
+    opened, closed = survey_link(link, size, local, lists, marks, born, counts, tree, sums, basis, pivot)
     map_put(places, v, step)
     local[step, HEAD] = -1
     local[step, COMPONENT] = step if size == 0 else local[link[0], COMPONENT]

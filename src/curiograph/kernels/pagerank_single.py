@@ -102,21 +102,28 @@ def solve_mixture(gram, count, ridge, out):
 
 @kernel
 def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known, most):
-    """Solve for y on any graph by Gauss-Seidel sweeps with Anderson acceleration over the last few sweeps.
+    """Solve for y on any graph by Gauss-Seidel sweeps, with Anderson acceleration over pairs of sweeps.
 
     Without acceleration, the component of the error along the stationary distribution shrinks slowest, by alpha^2 per
-    sweep. After a sweep that changes y by f, |q + alpha P^T y - y| is at most alpha |f|; stop when that is at most
-    `enough` times the sum of y plus `known`, the sum of earlier partial solutions. Return y and the number of sweeps.
+    sweep. The first sweep of a pair only updates the flow, which costs much less than a sweep that is combined with
+    earlier ones; a combination is scaled to the sum that y must have. After a sweep that changes y by f,
+    |q + alpha P^T y - y| is at most alpha |f|; stop when that is at most `enough` times the sum of y plus `known`, the
+    sum of earlier partial solutions. Return y and the number of sweeps.
     """
     n = indptr.shape[0] - 1
-    x, z = np.zeros(n), np.zeros(n)
-    change, swept = np.zeros((n, WINDOW)), np.zeros((n, WINDOW))
-    gram, parts = np.zeros((WINDOW, WINDOW)), np.zeros(WINDOW)
-    steps, count, place, least = 0, 0, 0, np.inf
+    x, y, z = q.copy(), q.copy(), q * share
+    change, swept = np.zeros((n, WINDOW)), np.empty((n, WINDOW))
+    gram, parts, sums = np.zeros((WINDOW, WINDOW)), np.zeros(WINDOW), np.zeros(WINDOW)
+    steps, count, place, least, mass = 0, np.int64(0), np.int64(0), np.inf, q.sum()
     while steps < most:
+        if steps + 2 <= most:
+            steps += 1
+            for v in range(n):
+                y[v] = q[v] + alpha * sum_row_inflow(indices, weights, indptr[v], indptr[v + 1], z)
+                z[v] = y[v] * share[v]
         steps += 1
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        moved, total = 0.0, 0.0
+        moved, total, left = 0.0, 0.0, 0.0
         for v in range(n):
             value = q[v] + alpha * sum_row_inflow(indices, weights, indptr[v], indptr[v + 1], z)
             f = value - x[v]
@@ -127,34 +134,39 @@ def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known,
             b += f * change[v, 1]
             c += f * change[v, 2]
             d += f * change[v, 3]
-            moved += abs(f)
+            moved += abs(value - y[v])
             total += abs(value)
+            left += value if share[v] == 0.0 else (1 - alpha) * value  # is not passed on to neighbors
         if alpha * moved <= enough * (known + total) or steps == most:
             break
         if not moved < 10 * least:  # the combination diverged: restart from this sweep
-            count, place, a, b, c, d = 0, 0, restart_window(change, swept, place), 0.0, 0.0, 0.0
+            count, place, a, b, c, d = np.int64(0), np.int64(0), restart_window(change, swept, place), 0.0, 0.0, 0.0
         least = min(least, moved)
         parts[0], parts[1], parts[2], parts[3] = a, b, c, d
         count = min(count + 1, WINDOW)
+        sums[place] = left
         for i in range(WINDOW):
             gram[i, place] = gram[place, i] = parts[i]
-        if solve_mixture(gram, count, RIDGE, parts):
-            combine_sweeps(swept, share, parts, count, x, z)
-        else:
-            combine_sweeps(swept, share, select_latest(parts, place), count, x, z)
+        if not solve_mixture(gram, count, RIDGE, parts):
+            select_latest(parts, place)
+        left = 0.0
+        for i in range(count):
+            left += parts[i] * sums[i]
+        scale = mass / left if 0.5 * left < mass < 2 * left else 1.0  # what is not passed on equals q at the solution
+        combine_sweeps(swept, share, parts, count, scale, x, z)
         place = (place + 1) % WINDOW
     return swept[:, place].copy(), steps
 
 
 @inner_kernel
-def combine_sweeps(swept, share, parts, count, x, z):
-    """Set x to the weighted sum of the last sweeps, and z to x * share."""
+def combine_sweeps(swept, share, parts, count, scale, x, z):
+    """Set x to `scale` times the weighted sum of the last sweeps, and z to x * share."""
     for v in range(x.shape[0]):
         value = 0.0
         for i in range(count):
             value += parts[i] * swept[v, i]
-        x[v] = value
-        z[v] = value * share[v]
+        x[v] = scale * value
+        z[v] = x[v] * share[v]
 
 
 @inner_kernel
@@ -162,7 +174,6 @@ def select_latest(parts, place):
     """Set all weights to zero except that of `place`, which is 1."""
     for i in range(parts.shape[0]):
         parts[i] = 1.0 if i == place else 0.0
-    return parts
 
 
 @inner_kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from curiograph.rewards.reward import Tracker
 MAX_ALL = 100
 """Number of nodes up to which all pairs of clusters are tried at every merge; beyond, that is often a poor bound."""
 
+_LEAST_BITS = 10  # smaller tables would be the first entries of this one
 _tables: dict[int, tuple[Int64, float]] = {}  # by the number of bits of the largest count
 
 
@@ -65,18 +67,14 @@ def compute_step_compressibility(graph: Graph, nodes: Int32, offsets: Int64, *, 
     >>> compute_step_compressibility(complete(3), np.array([0, 1, 2], np.int32), np.array([0, 3])).round(4)
     array([0.    , 0.5   , 0.7505])
     """
-    rows, lengths = graph.skeleton, np.diff(offsets)
+    rows, longest = graph.skeleton, int(np.diff(offsets).max(initial=0))
     walks = freeze_array(nodes), freeze_array(offsets)
     bits = np.full(len(nodes), np.nan)
-    tables = [build_entropy_table(min(n * n, n + len(rows.indices))) for n in range(1, int(lengths.max(initial=0)) + 1)]
-    least = 1
-    for n, (table, unit) in enumerate(tables, 1):  # the same table for a length in every batch: bit-identical results
-        if n in (len(tables), MAX_ALL) or tables[n][0] is not table:
-            fast = True if n > MAX_ALL else None
+    for least, most, fast in ((1, min(longest, MAX_ALL), None), (MAX_ALL + 1, longest, True)):
+        for first, last, *table in list_tables(least, most, len(rows.indices)):
             kernels.compressibility.compute_growth_compressibility(
-                rows.indptr, rows.indices, *walks, least, n, last_only, fast, table, unit, bits
+                rows.indptr, rows.indices, *walks, first, last, last_only, fast, *table, bits
             )
-            least = n + 1
     return bits
 
 
@@ -90,12 +88,29 @@ class Compressibility:
         return CompressibilityTracker(stack, nodes, lengths)
 
 
+def list_tables(least: int, most: int, slots: int) -> Iterator[tuple[int, int, Int64, float]]:
+    """Yield the entropy tables of subgraphs of `least` to `most` nodes, each with the first and last size it is for.
+
+    `slots` is the number of neighbors of all nodes of the graph. A size has the same table in every batch, so that
+    results are bit-identical.
+
+    >>> [(first, last) for first, last, *_ in list_tables(2, 50, slots=10**6)]
+    [(2, 31), (32, 45), (46, 50)]
+    """
+    while least <= most:
+        table, unit = build_entropy_table(min(least * least, least + slots))
+        largest = len(table) - 2  # count that the table is for
+        last = min(most, max(math.isqrt(largest), largest - slots))
+        yield least, last, table, unit
+        least = last + 1
+
+
 def build_entropy_table(total: int) -> tuple[Int64, float]:
     """Return x log2 x for counts up to `total` as fixed-point integers, and the value of one unit in bits.
 
     The logarithm is additive, L(ab) = L(a) + L(b): a sum over prime factors.
     """
-    size_bits = max(6, int(total).bit_length())
+    size_bits = max(_LEAST_BITS, int(total).bit_length())
     if size_bits not in _tables:
         # up to four sums below total * log2(total) are added in 63 bits;
         # a float represents log2 of a prime to 46 fractional bits at best
