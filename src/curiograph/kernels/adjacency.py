@@ -124,6 +124,37 @@ def count_bits(x):
 
 
 @inner_kernel
+def find_lowest(x):
+    """Return the number of the lowest bit that is set."""
+    return count_bits((x & (~x + np.uint64(1))) - np.uint64(1))
+
+
+@inner_kernel
+def fill(seed, rest, adjacent):
+    """Return `seed` and the nodes of `rest` that are connected to it within both."""
+    reached = seed
+    todo = seed
+    while todo != np.uint64(0) and rest != np.uint64(0):
+        near = adjacent[find_lowest(todo)] & rest
+        todo &= todo - np.uint64(1)
+        rest &= ~near
+        reached |= near
+        todo |= near
+    return reached
+
+
+@inner_kernel
+def count_pieces(mask, adjacent):
+    """Return the number of components of the visited nodes in `mask`."""
+    pieces = 0
+    while mask != np.uint64(0):
+        lowest = mask & (~mask + np.uint64(1))
+        mask &= ~fill(lowest, mask & ~lowest, adjacent)
+        pieces += 1
+    return pieces
+
+
+@inner_kernel
 def sort_range(array, start, end):
     """Sort `array[start:end]` in place (Shellsort)."""
     gap = 1

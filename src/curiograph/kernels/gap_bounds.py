@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import count_bits, has_edge
+from curiograph.kernels.adjacency import count_bits, count_pieces, has_edge
 from curiograph.kernels.jit import inner_kernel, kernel
-from curiograph.kernels.lookahead import count_pieces
 
 LONGEST = 63
 """Maximum number of nodes of a walk: each has a bit of a word."""

@@ -26,7 +26,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import find_link, get_map_size, map_clear, map_put, reserve
+from curiograph.kernels.adjacency import (
+    count_bits,
+    count_pieces,
+    find_link,
+    find_lowest,
+    get_map_size,
+    map_clear,
+    map_put,
+    reserve,
+)
 from curiograph.kernels.flexibility import raise_dimension
 from curiograph.kernels.jit import inner_kernel, kernel
 
@@ -85,18 +94,50 @@ def measure_walks(indptr, indices, nodes, offsets):
 
 
 @kernel
-def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, born, counts, offsets, candidates):
-    """Return beta_1 of S + v for every candidate v of every walk of a batch."""
+def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, born, counts, offsets, candidates, masks):
+    """Return beta_1 of S + v for every candidate v of every walk of a batch; `masks` is a workspace, a zero per node.
+
+    If a walk has at most 64 nodes and many candidates, its neighbors are marked by bits: then the links of all
+    candidates are known, and only links with cycles have to be surveyed.
+    """
     out = np.empty(candidates.shape[0], np.float64)
     tree, sums, basis, pivot = _allocate_scratch(local.shape[1], marks.shape[2])
-    link = np.empty(local.shape[1], np.int32)
+    link, adjacent = np.empty(local.shape[1], np.int32), np.empty(64, np.uint64)
     for i in range(offsets.shape[0] - 1):
         walk, place, count, birth = nodes[i], places[i], counts[i], born[i]  # once: a slice costs as much as an edge
         near, entries, bits = local[i], lists[i], marks[i]
+        length = count[NODES]
+        cost = 0 if length <= 64 and count[COMPONENTS] == 1 else np.iinfo(np.int64).max
+        for t in range(length if cost == 0 else 0):
+            cost += 2 * (indptr[walk[t] + 1] - indptr[walk[t]])
         for c in range(offsets[i], offsets[i + 1]):
-            size = find_link(indptr, indices, candidates[c], walk, place, count[NODES], link)
-            opened, closed = survey_link(link, size, near, entries, bits, birth, count, tree, sums, basis, pivot)
+            cost -= min(indptr[candidates[c] + 1] - indptr[candidates[c]] + 8, 4 * length)
+        if cost > 0:
+            for c in range(offsets[i], offsets[i + 1]):
+                size = find_link(indptr, indices, candidates[c], walk, place, length, link)
+                opened, closed = survey_link(link, size, near, entries, bits, birth, count, tree, sums, basis, pivot)
+                out[c] = count[GAPS] + opened - closed
+            continue
+        for t in range(length):
+            for slot in range(indptr[walk[t]], indptr[walk[t] + 1]):
+                masks[indices[slot]] |= np.uint64(1) << np.uint64(t)
+        for t in range(length):
+            adjacent[t] = masks[walk[t]]
+        for c in range(offsets[i], offsets[i + 1]):
+            mask = masks[candidates[c]]
+            size, edges = 0, 0
+            while mask != np.uint64(0):
+                link[size] = find_lowest(mask)
+                edges += count_bits(adjacent[link[size]] & mask)
+                mask &= mask - np.uint64(1)
+                size += 1
+            opened, closed = max(count_pieces(masks[candidates[c]], adjacent) - 1, 0), 0
+            if count[GAPS] > 0 and edges >= size - opened:  # the link has a cycle
+                opened, closed = survey_link(link, size, near, entries, bits, birth, count, tree, sums, basis, pivot)
             out[c] = count[GAPS] + opened - closed
+        for t in range(length):
+            for slot in range(indptr[walk[t]], indptr[walk[t] + 1]):
+                masks[indices[slot]] = np.uint64(0)
     return out
 
 

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from curiograph.kernels.adjacency import count_bits, has_edge, sort_range
+from curiograph.kernels.adjacency import count_bits, count_pieces, fill, find_lowest, has_edge, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 
 RECENT = 63
@@ -280,7 +280,7 @@ def _describe_links(row, indptr, now, v, value, mask, adjacent):
     inner_degrees = 0
     rest = mask
     while rest != _ZERO:
-        links = adjacent[_find_lowest(rest)]
+        links = adjacent[find_lowest(rest)]
         triangles += count_bits(links & mask)
         inner_degrees += count_bits(links)
         rest &= rest - _ONE
@@ -341,7 +341,7 @@ def _describe_ahead(
         nested += shared == links
         young = near & np.uint64((1 << AGES) - 1)
         while young != _ZERO:
-            row[COMMON + _find_lowest(young)] += 1.0
+            row[COMMON + find_lowest(young)] += 1.0
             young &= young - _ONE
         seen |= near
     scale = degree / max(read, 1)
@@ -426,43 +426,13 @@ def _find_links(indptr, indices, x, walk, length, masks, hubs, num_hubs):
 
 
 @inner_kernel
-def _find_lowest(x):
-    return count_bits((x & (~x + _ONE)) - _ONE)
-
-
-@inner_kernel
-def _fill(seed, rest, adjacent):
-    """Return `seed` and the nodes of `rest` that are connected to it within both."""
-    reached = seed
-    todo = seed
-    while todo != _ZERO and rest != _ZERO:
-        near = adjacent[_find_lowest(todo)] & rest
-        todo &= todo - _ONE
-        rest &= ~near
-        reached |= near
-        todo |= near
-    return reached
-
-
-@inner_kernel
-def count_pieces(mask, adjacent):
-    """Return the number of components of the visited nodes in `mask`."""
-    pieces = 0
-    while mask != _ZERO:
-        lowest = mask & (~mask + _ONE)
-        mask &= ~_fill(lowest, mask & ~lowest, adjacent)
-        pieces += 1
-    return pieces
-
-
-@inner_kernel
 def _measure_link(near, mask, adjacent):
     """Return the edges and components of the link of a node with neighbors `near` and v; v has the links `mask`."""
     inner = 0
     rest = near
     while rest != _ZERO:
-        inner += count_bits(adjacent[_find_lowest(rest)] & near)
+        inner += count_bits(adjacent[find_lowest(rest)] & near)
         rest &= rest - _ONE
     shared = near & mask
-    beyond = near & ~_fill(shared, near & ~shared, adjacent) if shared != _ZERO else near
+    beyond = near & ~fill(shared, near & ~shared, adjacent) if shared != _ZERO else near
     return inner // 2 + count_bits(shared), 1 + count_pieces(beyond, adjacent)

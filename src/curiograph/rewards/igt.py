@@ -62,7 +62,7 @@ class GapTracker(Tracker):
         csr = self.stack.skeleton
         found: Float64 = kernels.homology.count_candidate_gaps(
             csr.indptr, csr.indices, self.nodes, self._places, self._local, self._lists, self._marks, self._born,
-            self._counts, offsets, candidates,
+            self._counts, offsets, candidates, np.zeros(len(csr.indptr) - 1, np.uint64),
         )  # fmt: skip
         return found
 

@@ -128,7 +128,8 @@ def train(
             if step % interval and step != settings.train_steps:
                 continue
             returns = [
-                evaluate(learner.agent, graphs.val, reward, nodes, walks, seed=seed).mean for nodes, walks in tests.items()
+                evaluate(learner.agent, graphs.val, reward, nodes, walks, seed=seed).mean
+                for nodes, walks in tests.items()
             ]
             found = float(np.prod(returns) ** (1 / len(tests)))
             improved = False
