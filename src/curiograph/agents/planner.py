@@ -54,6 +54,14 @@ class PlannerShape:
         }
 
 
+POWER, CUT, MID = 1.0, 10**6, 1.0
+
+
+def REACH(steps):
+    s = np.arange(steps + 1.0)
+    return np.where(s <= 9, s * (s + 1) / 2, 45 * (9 / np.maximum(s, 9)) ** POWER)
+
+
 class PlannerAgent(BeamAgent):
     """Beam search that ranks partial walks by exact rewards plus a learned value of the steps that remain.
 
@@ -94,13 +102,13 @@ class PlannerAgent(BeamAgent):
     ) -> tuple[Int64, Int64]:
         left, horizon = current.steps - 1 - int(current.lengths.max()), kernels.lookahead.HORIZON
         estimates = None
-        if left <= horizon:
+        if left <= 9 and current.steps <= 11 or int(current.lengths.max()) <= CUT:
             estimates = self.estimate_returns(current, groups, gained, _BUDGET * self.width)
         if estimates is None:
             return super().choose_extensions(current, groups, gained, streams)
         # predictions improve towards the end of a walk, so more walks are kept early and fewer late
         share_left = left / max(min(current.steps - 1, horizon), 1)
-        width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left)))
+        width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left))) if current.steps <= 11 else round(self.width * MID)
         c, hashes = current.candidates, current.tracker.hash_order()
         bounds, chosen = kernels.pruning.select_few_extensions(
             groups, current.nodes, current.lengths, hashes, c.offsets, c.nodes, estimates, streams, width
@@ -146,7 +154,7 @@ class PlannerAgent(BeamAgent):
             estimates = estimates + weight * kernels.lookahead.estimate_returns(
                 stack.out.indptr, stack.out.indices, stack.skeleton.indptr, stack.skeleton.indices, current.nodes,
                 current.lengths, part.values(), c.offsets, c.nodes, values, current.steps, planner.shape.fan,
-                np.zeros(stack.starts[-1], np.uint64), *search, *planner._kernel_weights,
+                np.zeros(stack.starts[-1], np.uint64), *search, REACH(current.steps), *planner._kernel_weights,
             )  # fmt: skip
         return estimates
 

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import count_bits, has_edge
+from curiograph.kernels.adjacency import count_bits, get_map_size, has_edge
 from curiograph.kernels.cluster_merging import compute_likely_bits
 from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.random import mix_bits
 
 
 @kernel
@@ -50,16 +51,37 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
 
 @kernel
 def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidates, f, unit):
-    """Return the compressibility, with self-loops, of S + v for every candidate v of every walk."""
+    """Return the compressibility, with self-loops, of S + v for every candidate v of every walk.
+
+    Candidates with the same links into a walk have the same value, which is computed once.
+    """
     work = allocate_workspace(nodes.shape[1] + 1)
     inner = np.empty((nodes.shape[1], nodes.shape[1]), np.int8)
     out = np.empty(candidates.shape[0], np.float64)
+    most = 1
+    for i in range(offsets.shape[0] - 1):
+        most = max(most, offsets[i + 1] - offsets[i])
+    size = get_map_size(most)
+    known, links = np.empty(size, np.int64), np.empty(candidates.shape[0], np.uint64)  # map from links to a candidate
     for i in range(offsets.shape[0] - 1):
         if offsets[i] == offsets[i + 1]:
             continue
         walk = nodes[i, : lengths[i]]
         build_adjacency(indptr, indices, walk, inner)
+        used = get_map_size(offsets[i + 1] - offsets[i])
+        for slot in range(used):
+            known[slot] = -1
         for c in range(offsets[i], offsets[i + 1]):
+            links[c] = 0
+            for t in range(lengths[i] if lengths[i] <= 64 else 0):
+                links[c] |= np.uint64(has_edge(indptr, indices, candidates[c], walk[t])) << np.uint64(t)
+            slot = mix_bits(links[c]) & np.uint64(used - 1)
+            while known[slot] != -1 and links[known[slot]] != links[c]:
+                slot = (slot + np.uint64(1)) & np.uint64(used - 1)
+            if known[slot] != -1 and lengths[i] <= 64:
+                out[c] = out[known[slot]]
+                continue
+            known[slot] = c
             out[c] = compute_joined_bits(indptr, indices, walk, candidates[c], inner, f, unit, work)
     return out
 

@@ -14,11 +14,13 @@ import numpy as np
 from curiograph.kernels.adjacency import count_bits, count_pieces, fill, find_lowest, has_edge, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 
+SCREEN_WIDTH, WIDTH, SECOND_WIDTH = 8, 16, 8
+"""Widths of the hidden layers of the two networks; the last hidden layers are equally wide."""
 RECENT = 63
 """Number of last nodes of a walk that have a bit in a mask."""
 AGES = 10
 """Number of last nodes of a walk that have features of their own."""
-HORIZON = 24
+HORIZON = 9
 """Number of steps over which rewards are predicted to grow; beyond it, the number of steps multiplies errors."""
 
 # features of a walk, which its candidates share
@@ -73,6 +75,46 @@ _ZERO = np.uint64(0)
 _LOGS = np.log1p(np.arange(1024)).astype(np.float32)
 
 
+def _make_layer(width):
+    """Return the kernels of a hidden layer; its width is a constant, so that the loops over it become single steps."""
+
+    @inner_kernel
+    def start(row, weights, bias, sums):
+        """Write to `sums` the part of the layer that the candidates of a walk share."""
+        for h in range(width):
+            sums[h] = bias[h]
+        for k in range(GAIN):
+            x = row[k]
+            for h in range(width):
+                sums[h] += x * weights[k, h]
+
+    @inner_kernel
+    def complete(row, weights, sums, layer):
+        """Write to `layer` the layer of a candidate: `sums` and the part of its own features."""
+        for h in range(width):
+            layer[h] = sums[h]
+        for k in range(GAIN, weights.shape[0]):
+            x = row[k]
+            if x != 0.0:
+                for h in range(width):
+                    layer[h] += x * weights[k, h]
+
+    return start, complete
+
+
+_start_screen, _complete_screen = _make_layer(SCREEN_WIDTH)
+_start_value, _complete_value = _make_layer(WIDTH)
+
+
+@inner_kernel
+def _sum_layer(layer, w, b):
+    """Return the output of a network from its last hidden layer."""
+    total = np.float64(b[0])
+    for h in range(SECOND_WIDTH):
+        total += max(layer[h], np.float32(0.0)) * w[h]
+    return total
+
+
 @kernel
 def compute_features(
     out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, masks
@@ -119,7 +161,7 @@ def compute_features(
 @kernel
 def estimate_returns(
     out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, masks,
-    groups, gained, budget, v1, c1, v2, c2, w1, b1, w2, b2, w3, b3,
+    groups, gained, budget, reach, v1, c1, v2, c2, w1, b1, w2, b2, w3, b3,
 ):  # fmt: skip
     """Estimate the return of every extension of partial walks: what the walk has gained, and what is still to come.
 
@@ -153,13 +195,12 @@ def estimate_returns(
                         out[c] = gained[i] + values[c]
                         chosen[c] = True
                     continue
-                near = min(left, HORIZON)
                 num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
                 scale = _describe_walk(row, length, steps, now[i], values, first, last, adjacent)
                 if screening:
-                    _start_layer(row, v1, c1, screen_start)
+                    _start_screen(row, v1, c1, screen_start)
                 else:
-                    _start_layer(row, w1, b1, start)
+                    _start_value(row, w1, b1, start)
                 for c in range(first, last):
                     if not chosen[c]:
                         continue
@@ -167,22 +208,22 @@ def estimate_returns(
                     mask = _find_links(indptr, indices, v, walk, length, masks, hubs, num_hubs)
                     _describe_links(row, indptr, now[i], v, values[c], mask, adjacent)
                     if screening:
-                        _complete_layer(row, v1, screen_start, screen_layer)
+                        _complete_screen(row, v1, screen_start, screen_layer)
                         slope = _sum_layer(screen_layer, v2, c2)
                     else:
                         _describe_ahead(
                             row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks,
                             hubs, num_hubs,
                         )  # fmt: skip
-                        _complete_layer(row, w1, start, first_layer)
-                        for h in range(b2.shape[0]):
+                        _complete_value(row, w1, start, first_layer)
+                        for h in range(SECOND_WIDTH):
                             second_layer[h] = b2[h]
-                        for k in range(b1.shape[0]):
+                        for k in range(WIDTH):
                             if first_layer[k] > 0.0:
-                                for h in range(b2.shape[0]):
+                                for h in range(SECOND_WIDTH):
                                     second_layer[h] += first_layer[k] * w2[k, h]
                         slope = _sum_layer(second_layer, w3, b3)
-                    out[c] = gained[i] + values[c] * (1 + left) + slope * scale * near * (near + 1) / 2
+                    out[c] = gained[i] + values[c] * (1 + left) + slope * scale * reach[left]
                 _unmark_walk(indptr, indices, walk, length, masks)
             if screening:
                 least = _find_threshold(out, begin, end, budget)
@@ -207,38 +248,6 @@ def _find_threshold(scores, first, last, rank):
         copy[c - first] = -scores[c]
     sort_range(copy, 0, last - first)
     return -copy[rank - 1]
-
-
-@inner_kernel
-def _start_layer(row, w1, b1, start):
-    """Write to `start` the part of the first layer that the candidates of a walk share."""
-    for h in range(start.shape[0]):
-        start[h] = b1[h]
-    for k in range(GAIN):
-        x = row[k]
-        for h in range(start.shape[0]):
-            start[h] += x * w1[k, h]
-
-
-@inner_kernel
-def _complete_layer(row, w1, start, layer):
-    """Write to `layer` the first layer of a candidate: `start` and the part of its own features."""
-    for h in range(layer.shape[0]):
-        layer[h] = start[h]
-    for k in range(GAIN, w1.shape[0]):
-        x = row[k]
-        if x != 0.0:
-            for h in range(layer.shape[0]):
-                layer[h] += x * w1[k, h]
-
-
-@inner_kernel
-def _sum_layer(layer, w, b):
-    """Return the output of a network from its last hidden layer."""
-    total = np.float64(b[0])
-    for h in range(layer.shape[0]):
-        total += max(layer[h], np.float32(0.0)) * w[h]
-    return total
 
 
 @inner_kernel
