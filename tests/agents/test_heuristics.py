@@ -55,6 +55,7 @@ def test_walks_of_one_kernel_are_those_of_single_steps(name, reward, fallback):
     walks = begin(graphs, [np.flatnonzero(graph.degrees)[:3] for graph in graphs], reward, 40, fallback=fallback)
     walks = walks.step(np.where(walks.candidates.counts > 1, walks.candidates.offsets[:-1], -1))
     fast, slow = agent.run(walks), walks
+    assert np.array_equal(agent.run(fast).nodes, fast.nodes)
     while not slow.finished:
         slow = slow.step(slow.best(agent.scores(slow)))
     for field in ("nodes", "lengths", "rewards"):
