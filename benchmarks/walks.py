@@ -133,9 +133,9 @@ def time_single_calls(seed: int, quick: bool) -> Iterator[Row]:
     stepwise = type("StepwiseGreedyAgent", (GreedyAgent,), {})()  # a subclass may have scores of its own
     for reward in ("igt", "cpt"):
         calls = [partial(cg.explore, graph, agent, reward, 0, seed=seed) for agent in ("greedy", stepwise)]
-        ours, theirs = time_medians(*calls, repeats=repeats)
+        ours, slow = time_medians(*calls, repeats=repeats)
         what = f"explore by greedy, {reward}, one call"
-        yield Row(what, "10 nodes", ours, "step by step", theirs, target=5.0)
+        yield Row(what, "10 nodes", ours, "step by step", slow, target=5.0)
         yield allow(what, "10 nodes", ours, 0.15e-3)
     walk = cg.explore(graph, "greedy", "igt", 0, 12, seed=seed).nodes
     matrices = [_get_adjacency(graph, graph.positions(walk[:size])) for size in range(1, len(walk) + 1)]

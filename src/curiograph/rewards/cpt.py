@@ -74,15 +74,15 @@ def compute_step_compressibility(graph: Graph, nodes: Int32, offsets: Int64, *, 
     array([0.    , 0.5   , 0.7505])
     """
     rows, sizes = graph.skeleton, np.diff(offsets)
-    begins = np.repeat(offsets[:-1], sizes)
-    before = np.arange(len(nodes)) - begins  # number of nodes visited before each
     steps = offsets[1:][sizes > 0] - 1 if last_only else np.arange(len(nodes))
+    begins = offsets[:-1][sizes > 0] if last_only else np.repeat(offsets[:-1], sizes)
+    before = steps - begins  # number of nodes visited before
     bits, longest = np.full(len(nodes), np.nan), int(sizes.max(initial=0))
     for least, most, fast in ((1, min(longest, MAX_ALL), None), (MAX_ALL + 1, longest, True)):
         for first, last, *table in list_tables(least, most, len(rows.indices)):
-            some = steps[(before[steps] >= first - 1) & (before[steps] < last)]
-            walks = nodes, begins[some], before[some], np.arange(len(some) + 1), nodes[some]
-            bits[some] = _run_kernel(rows, *walks, fast, *table)
+            some = np.flatnonzero((before >= first - 1) & (before < last))
+            walks = nodes, begins[some], before[some], np.arange(len(some) + 1), nodes[steps[some]]
+            bits[steps[some]] = _run_kernel(rows, *walks, fast, *table)
     return bits
 
 
