@@ -40,6 +40,7 @@ BENCHMARKS: tuple[Callable[[int, bool], Iterator[Row]], ...] = (
     walks.time_compressibility,
     walks.time_flexibility,
     walks.time_episodes,
+    walks.time_single_calls,
     walks.time_environments,
     learning.time_decisions,
     learning.time_training,

@@ -14,7 +14,7 @@ import curiograph as cg
 from benchmarks.graphs import create_random_graph, read_wikispeedia
 from benchmarks.peers import compute_slow_compressibility, find_gap_peers
 from benchmarks.rows import Row, allow, time_medians
-from curiograph.agents.heuristics import RandomAgent
+from curiograph.agents.heuristics import GreedyAgent, RandomAgent
 from curiograph.arrays import Float64, Int32
 from curiograph.exploration.gym_env import ExplorationEnv
 from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
@@ -125,6 +125,25 @@ def time_episodes(seed: int, quick: bool) -> Iterator[Row]:
             yield Row(f"a walk by {agent}, {reward}", f"{1 / each:,.0f} walks/s", each)
             if agent == "beam" and reward == "igt":
                 yield allow("a decision by beam, igt", "width 256", each / 9, 5e-3)
+
+
+def time_single_calls(seed: int, quick: bool) -> Iterator[Row]:
+    """Time one call of `explore` against an agent that is asked at every step, and of `measure` against peers."""
+    graph, repeats = cg.generate("rg", seed=seed), 1 if quick else 7
+    stepwise = type("StepwiseGreedyAgent", (GreedyAgent,), {})()  # a subclass may have scores of its own
+    for reward in ("igt", "cpt"):
+        calls = [partial(cg.explore, graph, agent, reward, 0, seed=seed) for agent in ("greedy", stepwise)]
+        ours, slow = time_medians(*calls, repeats=repeats)
+        what = f"explore by greedy, {reward}, one call"
+        yield Row(what, "10 nodes", ours, "step by step", slow, target=5.0)
+        yield allow(what, "10 nodes", ours, 0.15e-3)
+    walk = cg.explore(graph, "greedy", "igt", 0, 12, seed=seed).nodes
+    matrices = [_get_adjacency(graph, graph.positions(walk[:size])) for size in range(1, len(walk) + 1)]
+    peers = {name: partial(_call_each, compute, matrices) for name, compute in find_gap_peers().items()}
+    ours, *theirs = time_medians(partial(cg.measure, graph, walk), *peers.values(), repeats=repeats)
+    for peer, each in zip(peers, theirs, strict=True):
+        yield Row("measure, one call", f"{len(walk)} nodes; peer: gaps alone", ours, peer, each)
+    yield allow("measure, one call", f"{len(walk)} nodes", ours, 0.12e-3)
 
 
 def time_environments(seed: int, quick: bool) -> Iterator[Row]:

@@ -152,7 +152,7 @@ def explore(
     ended = explorer.run(begin([graph], [[position]], reward, steps, fallback=fallback, seed=seed))
     length = int(ended.lengths[0])
     walk = Walk(
-        nodes=[graph.label(int(v)) for v in ended.nodes[0, :length]],
+        nodes=[graph.names[v] for v in ended.nodes[0, :length].tolist()],
         rewards=ended.rewards[0, : length - 1].tolist(),
         agent=explorer.name,
         reward=ended.reward.name,

@@ -24,8 +24,10 @@ NUM_FEATURES = 55
 NUM_SCREENED = 27
 SCREEN_WIDTH, WIDTH, SECOND_WIDTH = 8, 16, 8
 """Widths of the hidden layers. Wider ones predict hardly better."""
+B2 = True
+_LEARNED_NODES = 9
 _BUDGET = 5  # extensions evaluated by the second network, in units of the beam width
-_FIRST_WIDTH, _LAST_WIDTH = 1.4, 0.6  # walks kept at the first and at the last step, in units of the beam width
+_FIRST_WIDTH, _LAST_WIDTH = 2.8, 0.5  # walks kept at the first and at the last step, in units of the beam width
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,6 @@ class PlannerShape:
             "value.4.weight": (1, SECOND_WIDTH),
             "value.4.bias": (1,),
         }
-
-
-POWER, CUT, MID = 1.0, 10**6, 1.0
-
-
-def REACH(steps):
-    s = np.arange(steps + 1.0)
-    return np.where(s <= 9, s * (s + 1) / 2, 45 * (9 / np.maximum(s, 9)) ** POWER)
 
 
 class PlannerAgent(BeamAgent):
@@ -100,15 +94,15 @@ class PlannerAgent(BeamAgent):
     def choose_extensions(
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
-        left, horizon = current.steps - 1 - int(current.lengths.max()), kernels.lookahead.HORIZON
+        length = int(current.lengths.max())
+        # predictions improve towards the end of a walk, so more walks are kept early and fewer late
+        share_left = 1 - length / max(current.steps - 1, 1)
+        width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left)))
         estimates = None
-        if left <= 9 and current.steps <= 11 or int(current.lengths.max()) <= CUT:
-            estimates = self.estimate_returns(current, groups, gained, _BUDGET * self.width)
+        if length <= _LEARNED_NODES:
+            estimates = self.estimate_returns(current, groups, gained, _BUDGET * (width if B2 else self.width))
         if estimates is None:
             return super().choose_extensions(current, groups, gained, streams)
-        # predictions improve towards the end of a walk, so more walks are kept early and fewer late
-        share_left = left / max(min(current.steps - 1, horizon), 1)
-        width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left))) if current.steps <= 11 else round(self.width * MID)
         c, hashes = current.candidates, current.tracker.hash_order()
         bounds, chosen = kernels.pruning.select_few_extensions(
             groups, current.nodes, current.lengths, hashes, c.offsets, c.nodes, estimates, streams, width
@@ -154,7 +148,7 @@ class PlannerAgent(BeamAgent):
             estimates = estimates + weight * kernels.lookahead.estimate_returns(
                 stack.out.indptr, stack.out.indices, stack.skeleton.indptr, stack.skeleton.indices, current.nodes,
                 current.lengths, part.values(), c.offsets, c.nodes, values, current.steps, planner.shape.fan,
-                np.zeros(stack.starts[-1], np.uint64), *search, REACH(current.steps), *planner._kernel_weights,
+                np.zeros(stack.starts[-1], np.uint64), *search, *planner._kernel_weights,
             )  # fmt: skip
         return estimates
 

@@ -92,7 +92,7 @@ class Growth(Table):
     ) -> Growth:
         """Return the record of one of the walks in `grown`."""
         steps = slice(int(grown.offsets[walk]), int(grown.offsets[walk + 1]))
-        labels = [graph.label(int(v)) for v in grown.nodes[steps]]
+        labels = [graph.names[v] for v in grown.nodes[steps].tolist()]
         first, last = np.searchsorted(grown.gaps[:, 0], [walk, walk + 1])
         return cls(
             nodes=labels,

@@ -24,86 +24,67 @@ from curiograph.kernels.random import mix_bits
 
 
 @kernel
-def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most, last_only, fast, f, unit, out):
-    """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
-
-    Walk i is `nodes[offsets[i]:offsets[i + 1]]`, with its values at the same indices of `out`. With `last_only`, only
-    walks that end there have a value, after their last step. `fast` is None to try all pairs of clusters at every
-    merge, otherwise those of `cluster_merging`.
-    """
-    work = allocate_workspace(most)
-    inner = np.empty((most, most), np.int8)
-    for i in range(offsets.shape[0] - 1):
-        begin, end = offsets[i], offsets[i + 1]
-        first, longest = max(least, end - begin if last_only else 1), min(most, end - begin)
-        if first > longest:
-            continue
-        build_adjacency(indptr, indices, nodes[begin : begin + longest], inner)
-        for n in range(first, longest + 1):
-            for s in range(n):
-                for t in range(n):
-                    work[0][s, t] = inner[s, t]
-            if fast is None:
-                out[begin + n - 1] = compute_bits(n, f, unit, work)
-            else:
-                out[begin + n - 1] = compute_likely_bits(n, f, unit, work[0])
-
-
-@kernel
-def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidates, f, unit):
+def compute_compressibility(indptr, indices, nodes, begins, lengths, offsets, candidates, fast, f, unit):
     """Return the compressibility, with self-loops, of S + v for every candidate v of every walk.
 
-    Candidates with the same links into a walk have the same value, which is computed once.
+    Walk i is `nodes[begins[i]:begins[i] + lengths[i]]`, and its candidates are `offsets[i]:offsets[i + 1]`. `fast` is
+    None to try all pairs of clusters at every merge, otherwise those of `cluster_merging`. Candidates
+    with the same links into a walk have the same value, which is computed once.
     """
-    work = allocate_workspace(nodes.shape[1] + 1)
-    inner = np.empty((nodes.shape[1], nodes.shape[1]), np.int8)
-    out = np.empty(candidates.shape[0], np.float64)
-    most = 1
-    for i in range(offsets.shape[0] - 1):
-        most = max(most, offsets[i + 1] - offsets[i])
-    size = get_map_size(most)
-    known, links = np.empty(size, np.int64), np.empty(candidates.shape[0], np.uint64)  # map from links to a candidate
-    for i in range(offsets.shape[0] - 1):
+    longest, most = np.int64(0), np.int64(0)
+    for i in range(lengths.shape[0]):
+        longest, most = max(longest, lengths[i]), max(most, offsets[i + 1] - offsets[i])
+    work, inner = allocate_workspace(longest + 1), np.empty((longest, longest), np.int8)
+    out, links = np.empty(candidates.shape[0], np.float64), np.zeros(candidates.shape[0], np.uint64)
+    first_with = np.empty(get_map_size(most), np.int64)  # map from links to the first candidate that has them
+    begin, known = np.int64(-1), np.int64(0)
+    for i in range(lengths.shape[0]):
         if offsets[i] == offsets[i + 1]:
             continue
-        walk = nodes[i, : lengths[i]]
-        build_adjacency(indptr, indices, walk, inner)
-        used = get_map_size(offsets[i + 1] - offsets[i])
-        for slot in range(used):
-            known[slot] = -1
+        if begins[i] != begin or lengths[i] < known:
+            begin, known = begins[i], np.int64(0)
+        walk = nodes[begin : begin + lengths[i]]
+        extend_adjacency(indptr, indices, walk, known, inner)
+        known = lengths[i]
+        size = get_map_size(offsets[i + 1] - offsets[i])
+        for slot in range(size):
+            first_with[slot] = -1
         for c in range(offsets[i], offsets[i + 1]):
-            links[c] = 0
-            for t in range(lengths[i] if lengths[i] <= 64 else 0):
-                links[c] |= np.uint64(has_edge(indptr, indices, candidates[c], walk[t])) << np.uint64(t)
-            slot = mix_bits(links[c]) & np.uint64(used - 1)
-            while known[slot] != -1 and links[known[slot]] != links[c]:
-                slot = (slot + np.uint64(1)) & np.uint64(used - 1)
-            if known[slot] != -1 and lengths[i] <= 64:
-                out[c] = out[known[slot]]
-                continue
-            known[slot] = c
-            out[c] = compute_joined_bits(indptr, indices, walk, candidates[c], inner, f, unit, work)
+            slot = np.int64(0)
+            if known <= 64 and offsets[i + 1] - offsets[i] > 1:
+                for t in range(known):
+                    links[c] |= np.uint64(has_edge(indptr, indices, candidates[c], walk[t])) << np.uint64(t)
+                slot = np.int64(mix_bits(links[c]) & np.uint64(size - 1))
+                while first_with[slot] != -1 and links[first_with[slot]] != links[c]:
+                    slot = (slot + 1) & (size - 1)
+                if first_with[slot] != -1:
+                    out[c] = out[first_with[slot]]
+                    continue
+            first_with[slot] = c
+            out[c] = compute_joined_bits(indptr, indices, walk, candidates[c], inner, fast, f, unit, work)
     return out
 
 
 @inner_kernel
-def compute_joined_bits(indptr, indices, walk, v, inner, f, unit, work):
-    """Return the compressibility of a walk followed by v; `inner` is that of `build_adjacency`."""
+def compute_joined_bits(indptr, indices, walk, v, inner, fast, f, unit, work):
+    """Return the compressibility of a walk followed by v; `inner` is that of `extend_adjacency`."""
     length, w = walk.shape[0], work[0]
     for s in range(length):
         for t in range(length):
             w[s, t] = inner[s, t]
         w[length, s] = w[s, length] = has_edge(indptr, indices, v, walk[s])
     w[length, length] = 1
-    return compute_bits(length + 1, f, unit, work)
+    if fast is None:
+        return compute_bits(length + 1, f, unit, work)
+    return compute_likely_bits(length + 1, f, unit, w)
 
 
 @inner_kernel
-def build_adjacency(indptr, indices, walk, inner):
-    """Write to `inner` which nodes of a walk are linked, with a self-loop on each."""
-    for s in range(walk.shape[0]):
-        inner[s, s] = 1
-        for t in range(s + 1, walk.shape[0]):
+def extend_adjacency(indptr, indices, walk, known, inner):
+    """Write to `inner` which nodes of a walk are linked, with a self-loop on each; the first `known` are there."""
+    for t in range(known, walk.shape[0]):
+        inner[t, t] = 1
+        for s in range(t):
             u, v = walk[s], walk[t]
             if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
                 u, v = v, u

@@ -6,7 +6,7 @@ import numpy as np
 
 from curiograph.kernels.adjacency import find_link, get_map_size, map_clear, map_put
 from curiograph.kernels.candidates import append_candidates, find_best, round_scores
-from curiograph.kernels.compressibility import allocate_workspace, build_adjacency, compute_joined_bits
+from curiograph.kernels.compressibility import allocate_workspace, compute_joined_bits, extend_adjacency
 from curiograph.kernels.homology import GAPS, add_node, allocate_state, enlarge_state, has_room, survey_link
 from curiograph.kernels.jit import kernel
 
@@ -36,6 +36,8 @@ def run_walks(
     inner = np.empty(work[0].shape, np.int8)
     candidates, values, scores = np.empty(16, np.int32), np.empty(16), np.empty(16)
     for i in range(nodes.shape[0]):
+        if lengths[i] >= most:
+            continue
         walk = nodes[i]
         map_clear(places)
         born[:] = -1
@@ -52,6 +54,7 @@ def run_walks(
                 add_node(v, link, size, places, local, lists, marks, born, counts, tree, sums, basis, pivot)
             else:
                 map_put(places, v, step)
+                extend_adjacency(indptr, indices, walk[: step + 1], step, inner)
             step += 1
             if step < lengths[i] or step == most:
                 continue
@@ -68,8 +71,6 @@ def run_walks(
                     scores[c] = rule * (out_indptr[candidates[c] + 1] - out_indptr[candidates[c]])
                 first = find_best(candidates, scores, 0, count, streams[i], step)
                 last = first + 1  # only the reward of the chosen one is needed
-            if f is not None:
-                build_adjacency(indptr, indices, walk[:step], inner)
             for c in range(first, last):
                 if f is None:
                     size = find_link(indptr, indices, candidates[c], walk, places, step, link)
@@ -78,7 +79,9 @@ def run_walks(
                     )
                     values[c] = counts[GAPS] + opened - closed
                 else:
-                    values[c] = compute_joined_bits(indptr, indices, walk[:step], candidates[c], inner, f, unit, work)
+                    values[c] = compute_joined_bits(
+                        indptr, indices, walk[:step], candidates[c], inner, None, f, unit, work
+                    )
             if rule == GREEDY:
                 round_scores(values, 0, count, scores)
                 first = find_best(candidates, scores, 0, count, streams[i], step)

@@ -26,7 +26,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     before = config.CACHE_DIR
     try:
         config.CACHE_DIR = str(get_cache_folder())
-        return _njit(cache=True, nogil=True)(function)
+        return _njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)
     except RuntimeError:  # there is no home, or neither this folder nor numba's own can be written: do not cache
         return _njit(nogil=True)(function)
     finally:

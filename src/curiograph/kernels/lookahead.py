@@ -161,7 +161,7 @@ def compute_features(
 @kernel
 def estimate_returns(
     out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, masks,
-    groups, gained, budget, reach, v1, c1, v2, c2, w1, b1, w2, b2, w3, b3,
+    groups, gained, budget, v1, c1, v2, c2, w1, b1, w2, b2, w3, b3,
 ):  # fmt: skip
     """Estimate the return of every extension of partial walks: what the walk has gained, and what is still to come.
 
@@ -195,6 +195,7 @@ def estimate_returns(
                         out[c] = gained[i] + values[c]
                         chosen[c] = True
                     continue
+                near = min(left, HORIZON)
                 num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
                 scale = _describe_walk(row, length, steps, now[i], values, first, last, adjacent)
                 if screening:
@@ -223,7 +224,7 @@ def estimate_returns(
                                 for h in range(SECOND_WIDTH):
                                     second_layer[h] += first_layer[k] * w2[k, h]
                         slope = _sum_layer(second_layer, w3, b3)
-                    out[c] = gained[i] + values[c] * (1 + left) + slope * scale * reach[left]
+                    out[c] = gained[i] + values[c] * (1 + left) + slope * scale * near * (near + 1) / 2
                 _unmark_walk(indptr, indices, walk, length, masks)
             if screening:
                 least = _find_threshold(out, begin, end, budget)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.graph.batch import GraphBatch
+from curiograph.graph.batch import CSR, GraphBatch
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.rewards.reward import Tracker
@@ -51,11 +52,16 @@ class CompressibilityTracker(Tracker):
         return self._compute(self.lengths, offsets, candidates)
 
     def _compute(self, lengths: Int64, offsets: Int64, candidates: Int32) -> Float64:
-        longest, rows = int(lengths.max(initial=0)), self.stack.skeleton
-        walks = rows.indptr, rows.indices, np.ascontiguousarray(self.nodes[:, :longest]), lengths
-        table = build_entropy_table(min((longest + 1) ** 2, longest + 1 + len(rows.indices)))
-        compute = kernels.compressibility.compute_candidate_compressibility
-        return np.asarray(compute(*walks, offsets, candidates, *table))
+        size, rows = int(lengths.max(initial=0)) + 1, self.stack.skeleton
+        table = build_entropy_table(min(size**2, size + len(rows.indices)))
+        begins = np.arange(len(lengths)) * self.nodes.shape[1]
+        return _run_kernel(rows, self.nodes.ravel(), begins, lengths, offsets, candidates, None, *table)
+
+
+def _run_kernel(rows: CSR | Graph, *arguments: Any) -> Float64:
+    """Call `compute_compressibility` with arrays that are always read-only: a single compilation."""
+    walks, rule = map(freeze_array, arguments[:5]), arguments[5:]
+    return np.asarray(kernels.compressibility.compute_compressibility(rows.indptr, rows.indices, *walks, *rule))
 
 
 def compute_step_compressibility(graph: Graph, nodes: Int32, offsets: Int64, *, last_only: bool = False) -> Float64:
@@ -67,14 +73,16 @@ def compute_step_compressibility(graph: Graph, nodes: Int32, offsets: Int64, *, 
     >>> compute_step_compressibility(complete(3), np.array([0, 1, 2], np.int32), np.array([0, 3])).round(4)
     array([0.    , 0.5   , 0.7505])
     """
-    rows, longest = graph.skeleton, int(np.diff(offsets).max(initial=0))
-    walks = freeze_array(nodes), freeze_array(offsets)
-    bits = np.full(len(nodes), np.nan)
+    rows, sizes = graph.skeleton, np.diff(offsets)
+    steps = offsets[1:][sizes > 0] - 1 if last_only else np.arange(len(nodes))
+    begins = offsets[:-1][sizes > 0] if last_only else np.repeat(offsets[:-1], sizes)
+    before = steps - begins  # number of nodes visited before
+    bits, longest = np.full(len(nodes), np.nan), int(sizes.max(initial=0))
     for least, most, fast in ((1, min(longest, MAX_ALL), None), (MAX_ALL + 1, longest, True)):
         for first, last, *table in list_tables(least, most, len(rows.indices)):
-            kernels.compressibility.compute_growth_compressibility(
-                rows.indptr, rows.indices, *walks, first, last, last_only, fast, *table, bits
-            )
+            some = np.flatnonzero((before >= first - 1) & (before < last))
+            walks = nodes, begins[some], before[some], np.arange(len(some) + 1), nodes[steps[some]]
+            bits[steps[some]] = _run_kernel(rows, *walks, fast, *table)
     return bits
 
 
