@@ -84,6 +84,6 @@ class BeamAgent(Agent):
         order, keys = kernels.pruning.compute_sort_keys(
             groups, current.nodes, current.lengths, hashes, c.offsets, c.nodes, priorities, streams
         )
-        parts = [first + np.argsort(order[first:last]) for first, last in pairwise(c.offsets[groups])]
+        parts = [first + np.argsort(order[first:last], kind="stable") for first, last in pairwise(c.offsets[groups])]
         bounds, chosen = kernels.pruning.select_extensions(groups, c.offsets, np.concatenate(parts), keys, self.width)
         return bounds, chosen

@@ -17,7 +17,7 @@ from curiograph.rewards.reward_names import REWARDS
 
 DEFAULT_STATES = 200_000
 _CHUNK = 20_000  # states extended at once
-_FIRST_WIDTH = 64  # of the planner whose walk is to be beaten
+_FIRST_WIDTH = 32  # of the planner whose walk is to be beaten
 
 
 class ExactAgent(BeamAgent):
@@ -25,8 +25,8 @@ class ExactAgent(BeamAgent):
 
     Of the walks with the same set of nodes and the same last node only the best is kept. For igt, a walk is given up
     when an upper bound on its return is not above the return of a walk already found. If more than `width` walks are
-    left at a step, the most promising ones are kept, and the result is not proven to be the best; nor is it for a reward
-    that depends on the order of visit, such as cpt.
+    left at a step, the most promising ones are kept, and the result is not proven to be the best. Nor is it for a
+    reward that depends on the order of visit, such as cpt.
 
     Examples
     --------

@@ -24,10 +24,9 @@ NUM_FEATURES = 55
 NUM_SCREENED = 27
 SCREEN_WIDTH, WIDTH, SECOND_WIDTH = 8, 16, 8
 """Widths of the hidden layers. Wider ones predict hardly better."""
-B2 = True
-_LEARNED_NODES = 9
-_BUDGET = 5  # extensions evaluated by the second network, in units of the beam width
-_FIRST_WIDTH, _LAST_WIDTH = 2.8, 0.5  # walks kept at the first and at the last step, in units of the beam width
+_LEARNED_NODES = 9  # length up to which walks are ranked by learned values; later, rewards alone predict better
+_BUDGET = 5  # extensions evaluated by the second network, in units of the walks kept
+_LEARNED_WIDTHS, _PLAIN_WIDTHS = (2.8, 0.5), (2.0, 0.3)  # walks kept at the first and last step, in units of the width
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,12 @@ class PlannerAgent(BeamAgent):
 
     The plain beam assumes that a walk's last reward stays as it is. Two small networks predict what a walk earns beyond
     that, from its rewards, the links of the candidate into the walk, and the links of its neighbors. `scores` are these
-    predictions; `run` searches with them.
+    predictions; `run` searches with them. Walks of more than nine nodes are ranked as in the plain beam: by then their
+    rewards say more than the predictions do. More than `width` walks are kept early in a walk, and fewer late.
 
     Without a network of its own, the planner uses the shipped ones for the reward of the exploration, learned on many
     kinds of graphs. For a sum of rewards, the values of its terms are added; a term without learned values, or with a
-    negative weight, is expected to keep its value. If no term has learned values, the planner is a plain beam search.
+    negative weight, is expected to keep its value. If no term has learned values, all walks are ranked as in the plain beam.
     """
 
     def __init__(
@@ -95,12 +95,12 @@ class PlannerAgent(BeamAgent):
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
         length = int(current.lengths.max())
-        # predictions improve towards the end of a walk, so more walks are kept early and fewer late
-        share_left = 1 - length / max(current.steps - 1, 1)
-        width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left)))
-        estimates = None
-        if length <= _LEARNED_NODES:
-            estimates = self.estimate_returns(current, groups, gained, _BUDGET * (width if B2 else self.width))
+        # an early choice affects more rewards than a late one, so more walks are kept early
+        first, last = _LEARNED_WIDTHS if length <= _LEARNED_NODES else _PLAIN_WIDTHS
+        width = max(1, round(self.width * (last + (first - last) * (1 - length / max(current.steps - 1, 1)))))
+        if length > _LEARNED_NODES:
+            return BeamAgent(width).choose_extensions(current, groups, gained, streams)
+        estimates = self.estimate_returns(current, groups, gained, _BUDGET * width)
         if estimates is None:
             return super().choose_extensions(current, groups, gained, streams)
         c, hashes = current.candidates, current.tracker.hash_order()

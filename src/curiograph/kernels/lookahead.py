@@ -14,14 +14,12 @@ import numpy as np
 from curiograph.kernels.adjacency import count_bits, count_pieces, fill, find_lowest, has_edge, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 
-SCREEN_WIDTH, WIDTH, SECOND_WIDTH = 8, 16, 8
-"""Widths of the hidden layers of the two networks; the last hidden layers are equally wide."""
 RECENT = 63
 """Number of last nodes of a walk that have a bit in a mask."""
 AGES = 10
 """Number of last nodes of a walk that have features of their own."""
 HORIZON = 9
-"""Number of steps over which rewards are predicted to grow; beyond it, the number of steps multiplies errors."""
+"""Number of steps over which rewards are predicted to grow; later ones are expected to stay as they are."""
 
 # features of a walk, which its candidates share
 STEPS_LEFT = 0  # log of the steps left after the candidate, at most `HORIZON`
@@ -75,46 +73,6 @@ _ZERO = np.uint64(0)
 _LOGS = np.log1p(np.arange(1024)).astype(np.float32)
 
 
-def _make_layer(width):
-    """Return the kernels of a hidden layer; its width is a constant, so that the loops over it become single steps."""
-
-    @inner_kernel
-    def start(row, weights, bias, sums):
-        """Write to `sums` the part of the layer that the candidates of a walk share."""
-        for h in range(width):
-            sums[h] = bias[h]
-        for k in range(GAIN):
-            x = row[k]
-            for h in range(width):
-                sums[h] += x * weights[k, h]
-
-    @inner_kernel
-    def complete(row, weights, sums, layer):
-        """Write to `layer` the layer of a candidate: `sums` and the part of its own features."""
-        for h in range(width):
-            layer[h] = sums[h]
-        for k in range(GAIN, weights.shape[0]):
-            x = row[k]
-            if x != 0.0:
-                for h in range(width):
-                    layer[h] += x * weights[k, h]
-
-    return start, complete
-
-
-_start_screen, _complete_screen = _make_layer(SCREEN_WIDTH)
-_start_value, _complete_value = _make_layer(WIDTH)
-
-
-@inner_kernel
-def _sum_layer(layer, w, b):
-    """Return the output of a network from its last hidden layer."""
-    total = np.float64(b[0])
-    for h in range(SECOND_WIDTH):
-        total += max(layer[h], np.float32(0.0)) * w[h]
-    return total
-
-
 @kernel
 def compute_features(
     out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, masks
@@ -165,8 +123,8 @@ def estimate_returns(
 ):  # fmt: skip
     """Estimate the return of every extension of partial walks: what the walk has gained, and what is still to come.
 
-    To come are the reward of the candidate, repeated to the end of the walk, and a learned residual, from a network
-    with the weights w1 to b3. The walks `groups[g]:groups[g + 1]` compete. If they have more than 1.5 times `budget`
+    To come are the reward of the candidate, repeated to the end of the walk, and a learned residual of the next
+    `HORIZON` steps, from a network with the weights w1 to b3. The walks `groups[g]:groups[g + 1]` compete. If they have more than 1.5 times `budget`
     extensions, a first network, with the weights v1 to c2, chooses the best from the features that need no neighbors of
     the candidate, and the others are ranked below those. `gained` are the rewards of every walk so far; the other
     parameters are those of `compute_features`.
@@ -199,9 +157,9 @@ def estimate_returns(
                 num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
                 scale = _describe_walk(row, length, steps, now[i], values, first, last, adjacent)
                 if screening:
-                    _start_screen(row, v1, c1, screen_start)
+                    _start_layer(row, v1, c1, screen_start)
                 else:
-                    _start_value(row, w1, b1, start)
+                    _start_layer(row, w1, b1, start)
                 for c in range(first, last):
                     if not chosen[c]:
                         continue
@@ -209,19 +167,19 @@ def estimate_returns(
                     mask = _find_links(indptr, indices, v, walk, length, masks, hubs, num_hubs)
                     _describe_links(row, indptr, now[i], v, values[c], mask, adjacent)
                     if screening:
-                        _complete_screen(row, v1, screen_start, screen_layer)
+                        _complete_layer(row, v1, screen_start, screen_layer)
                         slope = _sum_layer(screen_layer, v2, c2)
                     else:
                         _describe_ahead(
                             row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks,
                             hubs, num_hubs,
                         )  # fmt: skip
-                        _complete_value(row, w1, start, first_layer)
-                        for h in range(SECOND_WIDTH):
+                        _complete_layer(row, w1, start, first_layer)
+                        for h in range(b2.shape[0]):
                             second_layer[h] = b2[h]
-                        for k in range(WIDTH):
+                        for k in range(b1.shape[0]):
                             if first_layer[k] > 0.0:
-                                for h in range(SECOND_WIDTH):
+                                for h in range(b2.shape[0]):
                                     second_layer[h] += first_layer[k] * w2[k, h]
                         slope = _sum_layer(second_layer, w3, b3)
                     out[c] = gained[i] + values[c] * (1 + left) + slope * scale * near * (near + 1) / 2
@@ -249,6 +207,38 @@ def _find_threshold(scores, first, last, rank):
         copy[c - first] = -scores[c]
     sort_range(copy, 0, last - first)
     return -copy[rank - 1]
+
+
+@inner_kernel
+def _start_layer(row, w1, b1, start):
+    """Write to `start` the part of the first layer that the candidates of a walk share."""
+    for h in range(start.shape[0]):
+        start[h] = b1[h]
+    for k in range(GAIN):
+        x = row[k]
+        for h in range(start.shape[0]):
+            start[h] += x * w1[k, h]
+
+
+@inner_kernel
+def _complete_layer(row, w1, start, layer):
+    """Write to `layer` the first layer of a candidate: `start` and the part of its own features."""
+    for h in range(layer.shape[0]):
+        layer[h] = start[h]
+    for k in range(GAIN, w1.shape[0]):
+        x = row[k]
+        if x != 0.0:
+            for h in range(layer.shape[0]):
+                layer[h] += x * w1[k, h]
+
+
+@inner_kernel
+def _sum_layer(layer, w, b):
+    """Return the output of a network from its last hidden layer."""
+    total = np.float64(b[0])
+    for h in range(layer.shape[0]):
+        total += max(layer[h], np.float32(0.0)) * w[h]
+    return total
 
 
 @inner_kernel

@@ -104,9 +104,6 @@ def train(
     best = None if folder is None else open_folder(folder, description)
     if best is not None and best.card["steps"] == settings.train_steps:
         return best
-    tests = {settings.walk_nodes: settings.validation_walks}  # walks per graph, by length
-    if settings.far_nodes > settings.walk_nodes:
-        tests[settings.far_nodes] = max(1, settings.validation_walks * settings.walk_nodes // settings.far_nodes)
     interval = min(settings.validate_every, max(1, settings.train_steps // 3))
     with use_one_torch_thread(), limit_blas_threads():
         learner = learner_type(settings, graphs.train, reward, seed)
@@ -127,11 +124,9 @@ def train(
             step = learner.step_number
             if step % interval and step != settings.train_steps:
                 continue
-            returns = [
-                evaluate(learner.agent, graphs.val, reward, nodes, walks, seed=seed).mean
-                for nodes, walks in tests.items()
-            ]
-            found = float(np.prod(returns) ** (1 / len(tests)))
+            found = evaluate(
+                learner.agent, graphs.val, reward, settings.walk_nodes, settings.validation_walks, seed=seed
+            ).mean
             improved = False
             if best is None or found > best.card["validation"]["return"]:
                 improved = True

@@ -119,7 +119,7 @@ class ValueLearner(Learner):
             longest = np.log(s.far_nodes / _SHORTEST_WALK)
             steps = int(_SHORTEST_WALK * np.exp(longest * self.draw("steps", 1)[0]))
         scale = max(1.0, steps / s.walk_nodes)  # fewer longer walks, searched by a narrower beam, for equal cost
-        count, width = max(8, int(self.walks / scale)), max(6, int(s.beam / scale))
+        count, width = max(4, int(self.walks / scale)), max(2, int(s.beam / scale))
         walks = self.start_walks((self.draw("graph", count) * len(self.starts)).astype(np.int64), steps)
         agent = self.agent if self._has_learned else None
         expert = BeamAgent(width) if agent is None else agent.with_width(max(1, width // 2))
