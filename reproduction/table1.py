@@ -72,9 +72,9 @@ def compute(
         for reward, family, column in product(REWARDS, FAMILIES, COLUMNS)
         for seed in range(setup.seed, setup.seed + seeds)
     }
-    returns: dict[tuple[str, str, str], list[Any]] = {}
+    returns: dict[tuple[str, ...], list[Any]] = {}
     for (*place, _), result in zip(tasks, run_all_walks(setup, "table1", list(tasks.values()), given), strict=True):
-        returns.setdefault(tuple(place), []).append(result["returns"])  # type: ignore[arg-type]
+        returns.setdefault(tuple(map(str, place)), []).append(result["returns"])
     axis = 1 if given else 0  # walks on the same graph stay together
     pooled = {place: describe_returns(np.concatenate(found, axis=axis)) for place, found in returns.items()}
     cells = [

@@ -457,21 +457,14 @@ def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = n
                 sums = Path(pooch.retrieve(f"{source.url}.md5", None, path=folder)).read_text()
                 known_hash = "md5:" + "".join(re.findall(r"\b[0-9a-f]{32}\b", sums.lower())[:1])
             place = content if file.endswith(".csv") or source.name == "paper-graphs" else folder
-            got = [
-                pooch.retrieve(
-                    source.url + below,
-                    digest,
-                    fname=(source.url + below).rpartition("/")[2],
-                    path=place,
-                    progressbar=_DownloadBar(progress),
-                )
-                for below, digest in (source.files or {"": known_hash}).items()
-            ]
+            for below, digest in (source.files or {"": known_hash}).items():
+                url, bar = source.url + below, _DownloadBar(progress)
+                got = pooch.retrieve(url, digest, fname=url.rpartition("/")[2], path=place, progressbar=bar)
             if source.name == "real-networks":
-                extract_networks(map(Path, got), content)
+                extract_networks(Path(folder).glob("*.mat"), content)
             elif place == folder:
                 safely: Any = {} if file.endswith(".zip") else {"filter": "data"}
-                shutil.unpack_archive(got[0], content, **safely)
+                shutil.unpack_archive(got, content, **safely)
             found = _find_places(content, source.kind)
             if not found:
                 raise ValueError(f"it contains no {source.kind}")

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-_FIRST, _SECOND = (
-    f"{commit}/Environments"
-    for commit in ("7c98e81e5fdb27170d8f78f7cea0f60609d92e41", "65e2d05b4aef9457c30ad3fdc3ca6215dc3f5810")
-)
+_FIRST = "7c98e81e5fdb27170d8f78f7cea0f60609d92e41/Environments"
+_SECOND = "65e2d05b4aef9457c30ad3fdc3ca6215dc3f5810/Environments"
 PAPER_FILES = {
     f"{_FIRST}/synthetic_BA_medium.json": "872cf1f6b52c2c63141c295da807aa8845d198e72eb10f61793b2ec4796cff3a",
     f"{_FIRST}/synthetic_ER_medium.json": "e6dac8a8ec1b2e466c467b3cf0d61862e485a58e0214b4864a13144a24e395c3",
@@ -21,14 +19,8 @@ PAPER_FILES = {
 }
 """Hashes of the files of the paper's graphs by commit and path in their repository."""
 NETWORK_FILES = (
-    "graphs_Animal_samples_undirected.mat",
-    "graphs_Citation_samples_undirected.mat",
-    "graphs_Music_samples_undirected.mat",
-    "graphs_Protein_samples_undirected.mat",
-    "graphs_Semantic_samples_directed.mat",
-    "graphs_Social_samples_directed.mat",
-    "graphs_Transportation_samples_directed.mat",
-    "graphs_Web_samples_directed.mat",
+    *(f"graphs_{family}_samples_undirected.mat" for family in ("Animal", "Citation", "Music", "Protein")),
+    *(f"graphs_{family}_samples_directed.mat" for family in ("Semantic", "Social", "Transportation", "Web")),
 )
 """MATLAB files with samples of real networks; each variable is a cell array of adjacency matrices."""
 REAL_NETWORKS = {
