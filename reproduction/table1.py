@@ -128,7 +128,7 @@ def report(document: dict[str, Any]) -> Report:
     ]
     if z := [abs(cell["z"][column]) for cell in cells for column in BASELINES[1:] if cell["z"]]:
         remarks.append(
-            f"max-degree, min-degree and greedy are at most {max(z):.1f} standard errors from the paper in all "
+            f"max-degree, min-degree and greedy are at most {max(z):.2f} standard errors from the paper in all "
             f"{len(z)} cells. z is the difference from the paper over the paper's standard error (1,000 random starts)."
         )
     return Report(
