@@ -86,6 +86,7 @@ def run_experiment(name: str, arguments: Sequence[str]) -> int:
     engine = Engine(workers=given.workers, run=given.run)
     with show_progress(given.quiet) as progress:
         found = experiment.compute(Setup(given.folder, given.seed, engine, progress), **options)
+    options.pop("environments", None)  # a path of this machine
     document = to_plain({"settings": {**options, "seed": given.seed}, **found})
     write_document(document, out / f"{name}.json")
     report: Report = experiment.report(document)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +12,11 @@ from curiograph.agents.agent_names import as_agent
 from curiograph.agents.evaluate import Episodes, Evaluation, evaluate
 from curiograph.agents.pretrained import load_agent
 from curiograph.arrays import Float64
+from curiograph.files import PathLike
 from curiograph.graph.generators import FAMILIES, generate_split, read_split
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph
+from curiograph.human.data.datasets import find_dataset
 from curiograph.parallel import IN_PROCESS
 from reproduction.published import PublishedTies
 from reproduction.report import Setup
@@ -50,19 +50,19 @@ def read_seed_returns(name: str, family: str) -> list[float]:
     return [seeds[seed][family]["mean"] for seed in sorted(seeds) if family in seeds[seed]]
 
 
-def find_published(folder: Path | None) -> dict[str, list[Graph]]:
-    """Return the published test graphs by family, if the folder of datasets has `paper-environments`."""
-    root = Path(folder or os.environ.get("CURIOGRAPH_DATA", ""), "paper-environments")
-    files = {family: root / f"synthetic_{family.upper()}_small.json" for family in FAMILIES}
-    return {family: read_split(path).test for family, path in files.items()} if root.is_dir() else {}
+def find_published(folder: PathLike | None) -> dict[str, list[Graph]]:
+    """Return the published test graphs by family, if they are in the folder or on this machine."""
+    place = find_dataset("paper-graphs", folder)
+    files = {family: f"synthetic_{family.upper()}_medium.json" for family in FAMILIES}
+    return {} if place is None else {family: read_split(place / file).test for family, file in files.items()}
 
 
-def find_networks(folder: Path | None) -> dict[str, Graph]:
-    """Return the real networks by name, if the folder of datasets has them; NAME-directed.tsv is directed."""
-    paths = sorted(Path(folder or os.environ.get("CURIOGRAPH_DATA", ""), "real-networks").glob("*.tsv"))
+def find_networks(folder: PathLike | None) -> dict[str, Graph]:
+    """Return the real networks by name, if they are in the folder or on this machine; NAME-directed.tsv is directed."""
+    place = find_dataset("real-networks", folder)
     return {
         path.stem.removesuffix("-directed"): read_graph(path, directed=path.stem.endswith("-directed"))
-        for path in paths
+        for path in (sorted(place.glob("*.tsv")) if place else [])
     }
 
 
@@ -90,8 +90,8 @@ class Walks(NamedTuple):
     """Nodes per walk, including the start."""
     seed: int = 0
     """Seed of the graphs and walks."""
-    published_rules: bool = False
-    """Whether ties and dead ends are those of the published code."""
+    rules: str = "ours"
+    """Ties and dead ends: "ours", or those of the "authors" in the published code."""
 
 
 def run_all_walks(
@@ -109,8 +109,10 @@ def run_all_walks(
 
 def _run_walks(shared: Mapping[str, list[Graph]], task: Walks) -> dict[str, Any]:
     graphs = shared.get(task.family) or generate_tests(task.family, task.graphs, task.seed, task.nodes)
-    agent = PublishedTies(as_agent(task.agent)) if task.published_rules else as_agent(task.agent)
-    common: dict[str, Any] = {"fallback": "anywhere" if task.published_rules else "frontier", "engine": IN_PROCESS}
+    agent, authors = as_agent(task.agent), task.rules == "authors"
+    if authors and task.agent in ("max-degree", "min-degree", "greedy"):  # the others have no ties, or search
+        agent = PublishedTies(agent)
+    common: dict[str, Any] = {"fallback": "anywhere" if authors else "frontier", "engine": IN_PROCESS}
     evaluate(
         agent, graphs, task.reward, 3, 1, seed=task.seed, **common
     )  # compiles and prepares, before the time counts

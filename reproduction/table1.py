@@ -13,6 +13,7 @@ from curiograph.agents.evaluate import Episodes
 from curiograph.errors import FileFormatError
 from curiograph.graph.generators import FAMILIES
 from curiograph.plotting import COLORS, create_figure, get_color
+from curiograph.validation import check_choice
 from reproduction.comparison import (
     REWARDS,
     TITLES,
@@ -23,8 +24,8 @@ from reproduction.comparison import (
     read_seed_returns,
     run_all_walks,
 )
-from reproduction.published import TABLE1, TABLE1_GRAPHS
-from reproduction.report import Report, Setup, add_legend, is_known, number, percent, plus_minus
+from reproduction.published import TABLE1
+from reproduction.report import Report, Setup, add_legend, is_known, percent, plus_minus
 from reproduction.timing import compute_ratio_of_means
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
@@ -35,6 +36,11 @@ NORMALIZED = ("greedy", "gnn-paper", "gnn", "planner")
 """Columns whose normalized return (random = 0, beam = 1) is given."""
 PAPER_COLUMNS = {**{column: column for column in BASELINES}, "gnn-paper": "gnn"}
 """The paper's agents of columns."""
+RULES = {
+    "ours": "ties at random, dead ends to the neighbors of the walk",
+    "authors": "those of the published code (ties in the order of a Python set, dead ends to any node)",
+}
+"""Rules by name, in words."""
 PAPER_AGENTS = {"greedy": "paper's greedy", "gnn": "paper's GNN"}
 """Titles of the paper's agents whose normalized return is given."""
 
@@ -45,26 +51,25 @@ def compute(
     episodes: Episodes = 100,
     beam_episodes: Episodes = 100,
     seeds: int = 1,
-    published: bool = False,
+    environments: str = "",
+    rules: str = "ours",
 ) -> dict[str, Any]:
-    """Evaluate all agents on sets of test graphs with `seeds` seeds, or on the published test graphs."""
-    given = find_published(setup.folder) if published else {}
-    if published and not given:
-        raise FileFormatError(
-            "there are no published test graphs: set CURIOGRAPH_DATA to a folder with paper-environments."
-        )
+    """Evaluate all agents on sets of test graphs with `seeds` seeds, or on those of the paper in a folder."""
+    check_choice("rules", rules, tuple(RULES))
+    given = find_published(environments) if environments else {}
+    if environments and not given:
+        raise FileFormatError(f"{environments}: has no graphs of the paper; run `curiograph data get paper-graphs`.")
     tasks = {
-        (reward, family, "published_rules" if rules else "results", column, seed): Walks(
+        (reward, family, column, seed): Walks(
             agent=find_agent(column, reward, family),
             reward=reward,
             family=family,
             episodes=beam_episodes if column == "beam" else episodes,
             graphs=graphs,
             seed=seed,
-            published_rules=rules,
+            rules=rules,
         )
         for reward, family, column in product(REWARDS, FAMILIES, COLUMNS)
-        for rules in ((False, True) if column in BASELINES[1:] else (False,))  # random has no ties
         for seed in range(setup.seed, setup.seed + seeds)
     }
     returns: dict[tuple[str, ...], list[Any]] = {}
@@ -72,30 +77,28 @@ def compute(
         returns.setdefault(tuple(map(str, place)), []).append(result["returns"])
     axis = 1 if given else 0  # walks on the same graph stay together
     pooled = {place: describe_returns(np.concatenate(found, axis=axis)) for place, found in returns.items()}
+    cells = [
+        _make_cell(reward, family, bool(given), {column: pooled[reward, family, column] for column in COLUMNS})
+        for reward, family in product(REWARDS, FAMILIES)
+    ]
     generated = f"generated, 50 nodes, seeds {setup.seed} to {setup.seed + seeds - 1}"
-    source = "published test graphs" if given else generated
-    cells = [_make_cell(reward, family, source, pooled) for reward, family in product(REWARDS, FAMILIES)]
-    return {"cells": cells}
+    return {"source": "those of the paper" if given else generated, "cells": cells}
 
 
-def _make_cell(reward: str, family: str, source: str, pooled: dict[tuple[str, ...], Any]) -> dict[str, Any]:
+def _make_cell(reward: str, family: str, same_graphs: bool, results: dict[str, Any]) -> dict[str, Any]:
     """Return the results of a reward and family, and what follows from them."""
-    results, published = (
-        {place[3]: found for place, found in pooled.items() if place[:3] == (reward, family, kind)}
-        for kind in ("results", "published_rules")
-    )
     trained = {column: find_agent(column, reward, family) for column in ("gnn-paper", "gnn", "planner")}
     paper = TABLE1[reward, family]
     by_graph = {column: np.array(result["by_graph"]) for column, result in results.items()}
     random, beam = by_graph["random"], by_graph["beam"]
     shares = {column: compute_ratio_of_means(by_graph[column] - random, beam - random) for column in NORMALIZED}
     attainable = results["beam"]["mean"] - paper["random"][0]
+    theirs = {column: paper[name] for column, name in PAPER_COLUMNS.items() if same_graphs}
     return {
         "reward": reward,
         "family": family,
-        "source": source,
         "results": results,
-        "published_rules": published,
+        "z": {column: (results[column]["mean"] - mean) / error for column, (mean, error) in theirs.items()},
         "training_seeds": {column: read_seed_returns(agent, family) for column, agent in trained.items()},
         "paper": {name: {"mean": mean, "sem": error} for name, (mean, error) in paper.items()},
         "shares": {column: {"share": share, "sem_by_graph": error} for column, (share, error) in shares.items()},
@@ -104,7 +107,7 @@ def _make_cell(reward: str, family: str, source: str, pooled: dict[tuple[str, ..
 
 
 def report(document: dict[str, Any]) -> Report:
-    """Show the returns, the normalized returns, the spread over training seeds, and the effect of the rules."""
+    """Show the returns and their differences from the paper, the normalized returns, and the spread over seeds."""
     cells = document["cells"]
     tables = {"Mean return ± standard error by graph": _tabulate_returns(cells)}
     tables["Normalized return (random = 0, beam = 1) ± standard error over graphs"] = tabulate_shares(cells)
@@ -117,28 +120,31 @@ def report(document: dict[str, Any]) -> Report:
     worst = min(known, key=known.__getitem__)
     sizes = cells[0]["results"]
     walks = f"{sizes['random']['episodes']:,} ({sizes['beam']['episodes']:,} for beam)"
+    remarks = [
+        f"gnn earns more than the paper's GNN in {above_paper} of {len(cells)} cells, and more than our greedy in "
+        f"{above_greedy}.",
+        f"planner reaches {percent(sum(known.values()) / len(known))} of the attainable on average, "
+        f"{percent(known[worst])} in the worst cell ({worst}).",
+    ]
+    if z := [abs(cell["z"][column]) for cell in cells for column in BASELINES[1:] if cell["z"]]:
+        remarks.append(
+            f"max-degree, min-degree and greedy are at most {max(z):.2f} standard errors from the paper in all "
+            f"{len(z)} cells. z is the difference from the paper over the paper's standard error (1,000 random starts)."
+        )
     return Report(
         tables=tables,
         figure=_plot(cells),
-        text=f"Walks of 10 nodes. Graphs per family: {sizes['random']['graphs']} ({cells[0]['source']}); walks per "
-        f"family: {walks}. Normalized returns of the paper's agents are with the paper's random and our beam. "
-        "Training seeds: on 30 generated test graphs; another seed draws other training graphs and other random "
-        "numbers, and `planner` starts from its generalist of seed 0. The agents of seed 0 are shipped and used in the "
-        "other tables. Rules: ties at random and dead ends to the frontier (ours), against ties in the order of a "
-        "Python set and dead ends anywhere (the published code); z is the difference from the paper in standard errors "
-        "of the mean over graphs, if the paper's 10 graphs vary as ours do.",
-        remarks=[
-            f"gnn earns more than the paper's GNN in {above_paper} of {len(cells)} cells, and more than our greedy in "
-            f"{above_greedy}.",
-            f"planner reaches {percent(sum(known.values()) / len(known))} of the attainable on average, "
-            f"{percent(known[worst])} in the worst cell ({worst}).",
-        ],
-        details={"Effect of the rules": _tabulate_rules(cells)},
+        text=f"Walks of 10 nodes. Graphs per family: {sizes['random']['graphs']} ({document['source']}); walks per "
+        f"family: {walks}. Rules: {RULES[document['settings']['rules']]}. Normalized returns of the paper's agents are "
+        "with the paper's random and our beam. Training seeds: on 30 generated test graphs; another seed draws other "
+        "training graphs (except for gnn-paper, which is trained on those of the paper) and other random numbers, and "
+        "`planner` starts from its generalist of seed 0. Agents of seed 0 are shipped and used in the other tables.",
+        remarks=remarks,
     )
 
 
 def _tabulate_returns(cells: list[dict[str, Any]]) -> pd.DataFrame:
-    """Return rewards and agents x families; the paper's results are below ours."""
+    """Return rewards and agents x families; the paper's results are below ours, and z if the graphs are the same."""
     rows = []
     for reward, column in product(REWARDS, COLUMNS):
         own = [cell for cell in cells if cell["reward"] == reward]
@@ -147,6 +153,8 @@ def _tabulate_returns(cells: list[dict[str, Any]]) -> pd.DataFrame:
         if theirs := PAPER_COLUMNS.get(column):
             values = [plus_minus(cell["paper"][theirs]["mean"], cell["paper"][theirs]["sem"]) for cell in own]
             rows.append([reward, f"{theirs} of the paper", *values])
+            if own[0]["z"]:
+                rows.append([reward, f"z of {column}", *(f"{cell['z'][column]:+.1f}" for cell in own)])
     return pd.DataFrame(rows, columns=["reward", "agent", *map(str.upper, FAMILIES)])
 
 
@@ -178,23 +186,6 @@ def tabulate_seeds(cells: list[dict[str, Any]]) -> pd.DataFrame:
             row.append(f"{np.mean(found):.2f}{spread} ({len(found)})")
         rows.append(row)
     return pd.DataFrame(rows, columns=["reward", "family", *columns])
-
-
-def _tabulate_rules(cells: list[dict[str, Any]]) -> pd.DataFrame:
-    rows = []
-    for cell in cells:
-        for name in BASELINES:
-            row, paper = [cell["reward"], cell["family"].upper(), name], cell["paper"][name]
-            for result in (cell["results"][name], cell["published_rules"].get(name)):
-                if result is None:
-                    row += ["", ""]
-                    continue
-                # variance of the difference: s²/n + s²/m = s²/n (1 + n/m) for n graphs of ours and m of the paper
-                error = result["sem_by_graph"] * math.sqrt(1 + result["graphs"] / TABLE1_GRAPHS)
-                row += [number(result["mean"]), f"{(result['mean'] - paper['mean']) / error:+.1f}" if error else ""]
-            rows.append([*row, plus_minus(paper["mean"], paper["sem"])])
-    columns = ["reward", "family", "agent", "our rules", "z", "published rules", "z, published", "paper"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def _plot(cells: list[dict[str, Any]]) -> Any:

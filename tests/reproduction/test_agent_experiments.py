@@ -7,14 +7,17 @@ import math
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import curiograph as cg
+from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import GreedyAgent, RandomAgent
 from curiograph.exploration.mdp import Exploration, begin
 from reproduction import leaderboard, pareto, real, table1
 from reproduction.comparison import Walks, describe_returns, run_all_walks
+from reproduction.published import PublishedTies
 from reproduction.report import Setup
 from reproduction.timing import compute_ratio_of_means, time_decisions
 
@@ -26,13 +29,13 @@ def data(tmp_path: Path) -> Path:
     """A folder of datasets with published graphs and two real networks."""
     (tmp_path / "real-networks").mkdir()
     (tmp_path / "paper-environments").mkdir()
-    for name, seed in (("ring", 1), ("roads-directed", 2)):
+    for name, seed in (("music-mozart", 1), ("web-blogs-directed", 2)):
         edges = cg.generate("ws", 20, seed=seed).to_networkx().edges
         lines = [f"{u}\t{v}" for u, v in edges] + ([f"{v}\t{u}" for u, v in edges] if "directed" in name else [])
         (tmp_path / "real-networks" / f"{name}.tsv").write_text("\n".join(lines))
     for family in ("RG", "WS", "BA", "ER"):
         document = {"train": {}, "val": {}, "test": {"0": RING, "1": RING}}
-        (tmp_path / "paper-environments" / f"synthetic_{family}_small.json").write_text(json.dumps(document))
+        (tmp_path / "paper-environments" / f"synthetic_{family}_medium.json").write_text(json.dumps(document))
     return tmp_path
 
 
@@ -52,10 +55,40 @@ def test_normalized_returns_follow_their_definition() -> None:
         mean = {name: result["mean"] for name, result in cell["results"].items()}
         share = (mean["gnn"] - mean["random"]) / (mean["beam"] - mean["random"])
         assert cell["shares"]["gnn"]["share"] == pytest.approx(share)
+        assert cell["results"].keys() == set(table1.COLUMNS)
+        assert all(abs(cell["z"][column]) < 2.1 for column in ("max-degree", "min-degree", "greedy"))
     frame = table1.tabulate_shares(stored["cells"])
     assert frame["family"].tolist()[-3:] == ["mean", "mean", "mean"]
     gnn = np.mean([cell["shares"]["gnn"]["share"] for cell in stored["cells"]])
     assert frame["gnn"].iloc[-1].startswith(f"{100 * gnn:.0f} ")
+
+
+def test_ties_and_dead_ends_of_the_authors() -> None:
+    """Compare with walks on a networkx graph whose candidates are made by the set operations of the published code."""
+    edges = [*nx.barabasi_albert_graph(50, 3, seed=1).edges, (7, 50), (50, 51)]  # a dead end
+    drawn, graph = nx.Graph(sorted(map(sorted, edges))), cg.Graph.from_edges(edges, nodes=range(52))
+
+    def list_candidates(path: list[int]) -> list[int]:
+        near: set[int] = set()
+        near.update(set(drawn.neighbors(path[-1])))
+        listed = list(near - {path[-1]})
+        near = set(listed) - set(path)
+        return list(near or set(drawn) - set(path))
+
+    for name, sign in (("max-degree", 1), ("min-degree", -1)):
+        walks = begin([graph], [range(52)], "igt", 10, fallback="anywhere")
+        for walk in PublishedTies(as_agent(name)).run(walks).nodes.tolist():
+            path = walk[:1]
+            while len(path) < 10:
+                path.append(max(list_candidates(path), key=lambda node: sign * drawn.degree(node)))
+            assert walk == path
+
+
+def test_table1_on_the_graphs_of_the_paper(data: Path) -> None:
+    found = table1.compute(Setup(), episodes="all", beam_episodes=1, environments=str(data), rules="authors")
+    cell = found["cells"][0]
+    assert (cell["results"]["greedy"]["graphs"], cell["results"]["greedy"]["mean"]) == (2, 1.0)  # the ring, closed
+    assert cell["z"]["greedy"] == pytest.approx((1.0 - 1.495) / 0.079)
 
 
 def test_common_variation_cancels_in_the_error_of_a_ratio() -> None:
@@ -121,17 +154,19 @@ def test_pareto_on_published_graphs_and_real_networks(data: Path) -> None:
     found = pareto.compute(Setup(folder=data), episodes=1, real_episodes=2, widest=1, repeats=1)
     assert found["source"] == "published test graphs"
     names = [front["graphs"] for front in found["fronts"]]
-    assert names == ["rg", "ws", "ba", "er", "ring", "roads"] * 2
+    assert names == ["rg", "ws", "ba", "er", "music-mozart", "web-blogs"] * 2
     assert list(found["fronts"][0]["measurements"]) == ["beam:1", "planner:1", "special:1", "gnn"]
     assert list(found["fronts"][4]["measurements"]) == ["beam:1", "planner:1"]
     page = pareto.report(found).to_markdown()
-    assert "| cpt      | roads    |" in page
+    assert "| cpt      | web-blogs    |" in page
 
 
 def test_shares_on_real_networks(data: Path) -> None:
     results = real.compute(Setup(folder=data), episodes=6, repeats=1)["results"]
-    assert [(r["reward"], r["network"]) for r in results] == [(w, n) for w in ("igt", "cpt") for n in ("ring", "roads")]
-    graph = cg.read_graph(data / "real-networks" / "roads-directed.tsv", directed=True)
+    assert [(r["reward"], r["network"]) for r in results] == [
+        (w, n) for w in ("igt", "cpt") for n in ("music-mozart", "web-blogs")
+    ]
+    graph = cg.read_graph(data / "real-networks" / "web-blogs-directed.tsv", directed=True)
     means = {agent: cg.evaluate(agent, graph, "cpt", 10, 6, seed=0).mean for agent in ("random", "greedy", "beam:64")}
     wanted = (means["greedy"] - means["random"]) / (means["beam:64"] - means["random"])
     assert results[3]["shares"]["greedy"] == pytest.approx(wanted)

@@ -50,7 +50,7 @@ def test_same_document_from_the_run_folder(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["table1", "--graphs", "2", "--episodes", "few"], "'few'"),
-        (["table1", "--published"], "CURIOGRAPH_DATA"),
+        (["table1", "--environments", "tests"], "paper-graphs"),
         (["real"], "CURIOGRAPH_DATA"),
         (["table2", "--only", "netflix"], "'netflix'"),
         (["table2", "--item-graph", "best"], "'best'"),

@@ -10,7 +10,7 @@ import typer
 from curiograph.cli import options
 from curiograph.cli.output import check_out, emit, print_remark, show_progress
 
-app = typer.Typer(help="List and download datasets of human walks.", no_args_is_help=True)
+app = typer.Typer(help="List and download datasets of human walks and graphs.", no_args_is_help=True)
 
 
 @app.command("list")

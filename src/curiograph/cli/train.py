@@ -23,7 +23,7 @@ def train(
     family: evaluate.Family = None,
     graph: evaluate.GraphFile = None,
     environments: evaluate.Environments = None,
-    preset: Annotated[Literal["best", "paper"], typer.Option(help="Settings; paper: the published ones.")] = "best",
+    preset: Annotated[Literal["best", "paper"], typer.Option(help="Settings; paper: near the published.")] = "best",
     start: Annotated[str | None, typer.Option(help="Trained agent of the same shape to start from.")] = None,
     train_steps: Annotated[int | None, typer.Option(help="Number of training steps.")] = None,
     change: Annotated[

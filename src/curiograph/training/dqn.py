@@ -197,7 +197,7 @@ class DqnLearner(Learner):
 
 
 class PaperDqnLearner(DqnLearner):
-    """Deep Q-learning with the settings of the published code, except for its mistake in the decay of epsilon."""
+    """Deep Q-learning with settings close to the published code; docs/learning.md lists the differences."""
 
     shape = GnnShape()
     returns = 1

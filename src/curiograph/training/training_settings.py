@@ -53,7 +53,7 @@ PRESETS = {
         )
     },
 }
-"""Settings by agent and preset; "paper" is the published one."""
+"""Settings by agent and preset; "paper" is close to the published code."""
 
 _MAX_INTEGER = 10**7
 _MINIMA = {"warmup": 0, "walk_nodes": 2, "far_nodes": 2}

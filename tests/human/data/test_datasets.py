@@ -13,12 +13,17 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.io import savemat
+from scipy.sparse import csc_matrix
 
 from curiograph.errors import FileFormatError, SettingError, UnknownNameError
 from curiograph.human.data.datasets import SOURCES, find_dataset, get_dataset, load_dataset, make_unique_labels
+from curiograph.human.data.graph_sets import PAPER_FILES, REAL_NETWORKS
 
 RATINGS = "userId,movieId,rating,timestamp\n7,2,3.0,20\n8,1,3.0,5\n7,1,4.0,10\n"
 BOOKS = "ann,0002,,1\nbob,0001,5.0,0\nann,0001,4.0,0\n"
@@ -150,6 +155,10 @@ def test_missing_datasets(no_datasets, tmp_path):
 
 @pytest.mark.skipif(not os.environ.get("CURIOGRAPH_DATA"), reason="CURIOGRAPH_DATA names no folder of datasets")
 def test_published_counts():
+    for name, hashes in {"paper-graphs": PAPER_FILES, "real-networks": REAL_NETWORKS}.items():
+        for file, digest in hashes.items():
+            data = (find_dataset(name) / Path(file).name).read_bytes()
+            assert hashlib.sha256(data).hexdigest() == digest
     wiki = load_dataset("wikispeedia")
     assert wiki.graph is not None
     assert (wiki.graph.num_nodes, wiki.graph.num_edges + wiki.graph.cleaning.self_loops) == (4604, 119_882)
@@ -236,6 +245,62 @@ def test_downloads_are_unpacked_and_found(files):
     assert all(share is None or 0 < share <= 1 for _, share in messages)
     files.clear()
     assert get_dataset(NAME).is_dir()  # it is there already
+
+
+def test_graphs_of_the_paper(files, tmp_path, monkeypatch):
+    texts = {path: path.encode() for path in SOURCES["paper-graphs"].files}
+    files |= {f"/{path}": text for path, text in texts.items()}
+    with pytest.raises(FileFormatError, match="SHA256"):
+        get_dataset("paper-graphs")
+    known = {path: hashlib.sha256(text).hexdigest() for path, text in texts.items()}
+    monkeypatch.setitem(SOURCES, "paper-graphs", SOURCES["paper-graphs"]._replace(files=known))
+    folder = get_dataset("paper-graphs")
+    assert find_dataset("paper-graphs") == folder
+    assert sorted(path.read_bytes() for path in folder.iterdir()) == sorted(texts.values())
+    moved = folder.rename(tmp_path / "paper-environments")
+    assert find_dataset("paper-graphs", tmp_path) == find_dataset("paper-graphs", moved) == moved
+    with pytest.raises(FileFormatError, match="no walks"):
+        load_dataset("paper-graphs")
+
+
+def test_real_networks_are_found_among_samples(files, monkeypatch):
+    """Samples are matrices with loops, weights and small components, in cell arrays of several variables."""
+    drawn = {
+        "web-blogs-directed.tsv": nx.gn_graph(30, seed=1),
+        "animal-lake.tsv": nx.connected_watts_strogatz_graph(20, 4, 0.3, seed=2),
+        "music-mozart.tsv": nx.barabasi_albert_graph(40, 2, seed=3),
+    }
+    texts = {
+        name: "".join(
+            f"{u}\t{v}\n" for u, v in sorted(graph.edges if graph.is_directed() else map(sorted, graph.edges))
+        )
+        for name, graph in drawn.items()
+    }
+    hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    monkeypatch.setattr("curiograph.human.data.graph_sets.REAL_NETWORKS", hashes)
+
+    def make_matrix(graph: nx.Graph) -> np.ndarray:
+        return np.pad(3 * nx.to_numpy_array(graph) + np.diag(np.arange(len(graph)) % 2), 2)
+
+    def write_samples(*variables: list[np.ndarray]) -> bytes:
+        out, cells = io.BytesIO(), [np.empty((len(matrices), 1), object) for matrices in variables]
+        for cell, matrices in zip(cells, variables, strict=True):
+            for row, matrix in zip(cell, matrices, strict=True):
+                row[0] = csc_matrix(matrix)
+        savemat(out, {f"G_{place}": cell for place, cell in enumerate(cells)})
+        return out.getvalue()
+
+    other, (blogs, lake, mozart) = make_matrix(nx.path_graph(9)), map(make_matrix, drawn.values())
+    names = "x_samples_directed.mat", "x_samples_undirected.mat"
+    source = SOURCES["real-networks"]._replace(files=dict.fromkeys(names))
+    monkeypatch.setitem(SOURCES, "real-networks", source)
+    files |= {f"/{names[0]}": write_samples([other]), f"/{names[1]}": write_samples([other, lake], [mozart, mozart])}
+    with pytest.raises(FileFormatError, match=r"no web-blogs-directed\.tsv"):
+        get_dataset("real-networks")
+    files[f"/{names[0]}"] = write_samples([other, blogs])
+    folder = get_dataset("real-networks")
+    assert find_dataset("real-networks") == folder
+    assert {path.name: path.read_text() for path in folder.iterdir()} == texts
 
 
 @pytest.mark.parametrize(

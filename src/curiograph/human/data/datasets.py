@@ -20,6 +20,7 @@ from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import ListLabels
 from curiograph.human.data.events import EventColumns, guess
+from curiograph.human.data.graph_sets import NETWORK_FILES, PAPER_FILES, REAL_NETWORKS, extract_networks
 from curiograph.human.data.log_reader import read_events, read_log
 from curiograph.human.data.text_source import TextSource, warn_skipped
 from curiograph.human.trajectories import Trajectories
@@ -72,13 +73,14 @@ class DatasetKind(NamedTuple):
     folder: str
     files: tuple[str, ...]
     required: tuple[str, ...] = ()
+    has_walks: bool = True
 
     def find(self, folder: Path) -> Path | None:
-        """Return what to read in a folder: its first file, or the folder if several are needed; None if it has none."""
+        """Return what to read in a folder: its first file, or the folder if several are read; None if it has none."""
         found = [folder / name for name in self.files if (folder / name).is_file()]
         if not found or not all((folder / name).is_file() for name in self.required):
             return None
-        return folder if self.required else found[0]
+        return folder if self.required or not self.has_walks else found[0]
 
 
 KINDS = {
@@ -86,11 +88,21 @@ KINDS = {
     "movielens": DatasetKind("movielens", tuple(MOVIELENS_FILES)),
     "books": DatasetKind("amazon-books", BOOKS_FILES),
 }
-"""Kinds of datasets by name."""
+"""Kinds of datasets of walks by name."""
+_PAPER_NAMES = tuple(path.rpartition("/")[2] for path in PAPER_FILES)
+GRAPH_SETS = {
+    "paper-graphs": DatasetKind("paper-environments", _PAPER_NAMES, _PAPER_NAMES, has_walks=False),
+    "real-networks": DatasetKind("real-networks", tuple(REAL_NETWORKS), has_walks=False),
+}
+"""Kinds of datasets that are graphs without walks, by name."""
+_ALL_KINDS = KINDS | GRAPH_SETS
 
 
 class DatasetSource(NamedTuple):
-    """A dataset that can be downloaded: its kind in `KINDS`, and its folder in a folder of datasets."""
+    """A dataset that can be downloaded: its kind, and its folder in a folder of datasets.
+
+    If it is not one file, `files` are its files below the address, with their SHA-256 hashes where they are known.
+    """
 
     name: str
     kind: str
@@ -98,7 +110,8 @@ class DatasetSource(NamedTuple):
     url: str
     license: str
     citation: str
-    megabytes: int
+    megabytes: int | None = None
+    files: Mapping[str, str | None] = {}
 
 
 _MOVIELENS = {"latest-small": 1, "100k": 5, "1m": 6, "25m": 262, "32m": 239}
@@ -136,6 +149,28 @@ _SOURCES = (
         "One-Class Collaborative Filtering, WWW",
         megabytes=916,
     ),
+    DatasetSource(
+        name="paper-graphs",
+        kind="paper-graphs",
+        folder="paper-environments",
+        url="https://raw.githubusercontent.com/spatank/curiosity-graphs/",
+        license="research use with citation",
+        citation="S. P. Patankar, M. Ouellet, J. Cervino, A. Ribeiro, K. A. Murphy and D. S. Bassett (2023), "
+        "Intrinsically Motivated Graph Exploration Using Network Theories of Human Curiosity, LoG",
+        megabytes=3,
+        files=PAPER_FILES,
+    ),
+    DatasetSource(
+        name="real-networks",
+        kind="real-networks",
+        folder="real-networks",
+        url="https://raw.githubusercontent.com/ChrisWLynn/Network_compressibility/"
+        "719442824cacbcdac202c379a2123611ae8e0cf8/",
+        license="research use with citation",
+        citation="C. W. Lynn and D. S. Bassett (2021), Quantifying the Compressibility of Complex Networks, PNAS 118 "
+        "(32) e2023473118",
+        files=dict.fromkeys(NETWORK_FILES),
+    ),
 )
 SOURCES = {source.name: source for source in _SOURCES}
 """Datasets that can be downloaded, by name."""
@@ -172,6 +207,8 @@ def load_dataset(
     curiograph.errors.UnknownNameError: there is no dataset and no file 'wikispedia'; ...
     """
     name, path = str(name_or_path), as_path(name_or_path)
+    if name in GRAPH_SETS:
+        raise FileFormatError(f"{name} has graphs and no walks; read its files with read_split or read_graph.")
     if name in KINDS or name in SOURCES:
         kind = name if name in KINDS else SOURCES[name].kind
         found = find_dataset(name, folder)
@@ -208,7 +245,7 @@ def load_dataset(
 
 def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:
     """Return the file or folder to read for a dataset, or None if it is not on this machine."""
-    source = SOURCES.get(name) if name not in KINDS else None
+    source = SOURCES.get(name) if name not in _ALL_KINDS else None
     kind = name if source is None else source.kind
     for root in _list_roots(folder):
         places = _find_places(root, kind)
@@ -224,13 +261,13 @@ def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:
 
 def _find_places(root: Path, kind: str) -> list[Path]:
     """Return the datasets in `root` or in the folder of the kind; if neither is one, those one level below."""
-    folders = (root, root / KINDS[kind].folder)
+    folders = (root, root / _ALL_KINDS[kind].folder)
     for folder in folders:
-        if place := KINDS[kind].find(folder):
+        if place := _ALL_KINDS[kind].find(folder):
             return [place]
     below = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir()) if path.is_dir()]
     # an interrupted download leaves a hidden folder
-    return [place for path in below if not path.name.startswith(".") and (place := KINDS[kind].find(path))]
+    return [place for path in below if not path.name.startswith(".") and (place := _ALL_KINDS[kind].find(path))]
 
 
 def _list_roots(folder: PathLike | None) -> list[Path]:
@@ -406,8 +443,8 @@ def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = n
     if source is None:
         raise UnknownNameError(f"there is no dataset {name!r} to get; the datasets are {', '.join(SOURCES)}.")
     root = get_cache_folder() if cache is None else as_path(cache)
-    target, kind = root / source.folder, KINDS[source.kind]
-    if kind.find(target):
+    target = root / source.folder
+    if _ALL_KINDS[source.kind].find(target):
         return target
     if target.exists():
         raise GraphError(f"{target} exists but contains no {source.kind}; move it, or set another --cache.")
@@ -419,17 +456,20 @@ def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = n
             if source.kind == "movielens":  # its publisher provides sums
                 sums = Path(pooch.retrieve(f"{source.url}.md5", None, path=folder)).read_text()
                 known_hash = "md5:" + "".join(re.findall(r"\b[0-9a-f]{32}\b", sums.lower())[:1])
-            is_archive, bar = not file.endswith(".csv"), _DownloadBar(progress)
-            place = folder if is_archive else content
-            archive = pooch.retrieve(source.url, known_hash, fname=file, path=place, progressbar=bar)
-            if is_archive:
+            place = content if file.endswith(".csv") or source.name == "paper-graphs" else folder
+            for below, digest in (source.files or {"": known_hash}).items():
+                url, bar = source.url + below, _DownloadBar(progress)
+                got = pooch.retrieve(url, digest, fname=url.rpartition("/")[2], path=place, progressbar=bar)
+            if source.name == "real-networks":
+                extract_networks(Path(folder).glob("*.mat"), content)
+            elif place == folder:
                 safely: Any = {} if file.endswith(".zip") else {"filter": "data"}
-                shutil.unpack_archive(archive, content, **safely)
+                shutil.unpack_archive(got, content, **safely)
             found = _find_places(content, source.kind)
             if not found:
                 raise ValueError(f"it contains no {source.kind}")
             os.replace(found[0] if found[0].is_dir() else found[0].parent, target)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, NotImplementedError) as error:  # the last: a MATLAB file of another version
         raise FileFormatError(
             f"{source.url}: cannot be downloaded to {root} ({shorten_text(error, 200)}); check the connection and "
             "the folder, or unpack a copy into a folder and set CURIOGRAPH_DATA to it."
