@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curiograph import kernels
 from curiograph.errors import FileFormatError, UnknownNameError, quote_value, shorten_text
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import from_node_link, read_json
-from curiograph.graph.labels import RangeLabels
 from curiograph.validation import check_integer, check_seed
 
 _SIZE = 50  # nodes of the paper's graphs
@@ -153,40 +153,19 @@ def read_split(path: PathLike) -> Split:
 
 
 def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:
+    """Draw random bits until they are enough for a connected graph."""
     if not isinstance(family, str) or family not in FAMILIES:
         raise UnknownNameError(f"there is no family {family!r}; the families are {', '.join(FAMILIES)}.")
     limits = f"give a whole number from {_MIN_NODES} to {_MAX_NODES}"
     size = check_integer("nodes", nodes, _MIN_NODES, limits, _MAX_NODES)
-    return FAMILIES[family].draw(size, np.random.default_rng(sequence))
-
-
-def _draw_connected(model: str, nodes: int, *parameters: float, rng: np.random.Generator) -> Graph:
-    """Draw graphs by a generator of networkx until one is connected."""
-    import networkx
-
+    _, number, find_parameter = FAMILIES[family]
+    parameter = find_parameter(size)
+    bits, words = np.random.PCG64(sequence), np.empty(0, np.uint64)
     while True:
-        graph = getattr(networkx, model)(nodes, *parameters, seed=rng)
-        if networkx.is_connected(graph):
-            edges = np.asarray(graph.edges, np.int64).reshape(-1, 2)
-            return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(len(graph)))
-
-
-def draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-    from scipy.spatial import cKDTree
-
-    radius = find_radius(nodes)
-    points = rng.random((nodes, 2))
-    while True:
-        edges = cKDTree(points).query_pairs(radius, output_type="ndarray").astype(np.int64)
-        matrix = coo_array((np.ones(len(edges), np.int8), (edges[:, 0], edges[:, 1])), shape=(nodes, nodes))
-        count, component = connected_components(matrix, directed=False)
-        if count == 1:
-            return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(nodes))
-        outside = component != np.argmax(np.bincount(component))
-        redrawn = outside if nodes > _MAX_FULL_REDRAW else np.ones(nodes, bool)
-        points[redrawn] = rng.random((int(redrawn.sum()), 2))
+        words = np.concatenate([words, bits.random_raw(max(16 * size, len(words)))])
+        rows = kernels.random_graphs.draw_connected(number, size, parameter, size <= _MAX_FULL_REDRAW, words)
+        if len(rows[0]) > 1:
+            return Graph(*rows)
 
 
 def find_radius(nodes: int) -> float:
@@ -213,17 +192,16 @@ class Family(NamedTuple):
 
     title: str
     """Name of the model."""
-    draw: Callable[[int, np.random.Generator], Graph]
-    """Function that draws a graph, given the number of nodes and a random generator."""
+    number: int
+    """Number of the model in `kernels.random_graphs`."""
+    find_parameter: Callable[[int], float]
+    """Function that returns the parameter of the model for a number of nodes."""
 
 
 FAMILIES = {
-    "rg": Family("random geometric", draw_random_geometric),
-    "ws": Family("Watts-Strogatz", lambda n, rng: _draw_connected("watts_strogatz_graph", n, 4, 0.1, rng=rng)),
-    "ba": Family("Barabasi-Albert", lambda n, rng: _draw_connected("barabasi_albert_graph", n, 4, rng=rng)),
-    "er": Family(
-        "Erdos-Renyi",
-        lambda n, rng: _draw_connected("fast_gnp_random_graph", n, min(1.0, 0.2 * (_SIZE - 1) / (n - 1)), rng=rng),
-    ),
+    "rg": Family("random geometric", 0, find_radius),
+    "ws": Family("Watts-Strogatz", 1, lambda nodes: 0.1),
+    "ba": Family("Barabasi-Albert", 2, lambda nodes: 0.0),  # has none but m = 4
+    "er": Family("Erdos-Renyi", 3, lambda nodes: min(1.0, 0.2 * (_SIZE - 1) / (nodes - 1))),
 }
 """The paper's families by name."""
