@@ -9,13 +9,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.errors import GraphError, UnknownNodeError, quote_value
 from curiograph.graph import csr, edge_arrays
 from curiograph.graph.csr import concatenate_ranges, freeze_array
-from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label, make_unknown_node_error
+from curiograph.graph.labels import Labels, RangeLabels, as_labels, as_plain, find_label, make_unknown_node_error
 from curiograph.graph.transition import Transition
 from curiograph.validation import is_integer
 
@@ -108,7 +108,7 @@ class Graph:
     @classmethod
     def from_edges(
         cls,
-        edges: Iterable[Sequence[Any]] | NDArray[Any],
+        edges: Iterable[Sequence[Any]] | ArrayLike,
         *,
         directed: bool = False,
         nodes: Iterable[Hashable] | None = None,
@@ -117,7 +117,7 @@ class Graph:
 
         Parameters
         ----------
-        edges : pairs or triples of labels; or an integer array of shape (edges, 2).
+        edges : pairs or triples of labels; or an array, tensor or frame of shape (edges, 2), or (edges, 3) with weights.
         directed : whether edges have a direction.
         nodes : labels of the first nodes, in this order, with or without edges. All other nodes are in order of first
             appearance, except that without `nodes` the integers 0 to n - 1 keep their natural order.
@@ -321,7 +321,7 @@ class Graph:
         curiograph.errors.UnknownNodeError: the graph has no node 'aple'; the nearest names are 'apple'.
         """
         try:
-            return self.names.index(label)
+            return self.names.index(as_plain(label))
         except (KeyError, TypeError):
             raise make_unknown_node_error(label, self.names) from None
 
