@@ -113,6 +113,34 @@ def index_igraph(graph: Any) -> EdgeArrays:
     return index_pairs(pairs, weights, labels)
 
 
+def index_pyg(data: Any, directed: Any) -> tuple[EdgeArrays, bool]:
+    """Return the edges of a PyTorch Geometric `Data`, each undirected one once, and whether the graph is directed."""
+    if getattr(data, "edge_index", None) is None or getattr(data, "num_nodes", None) is None:
+        raise GraphError(f"from_pyg was given a {get_type_name(data)}; give a torch_geometric Data with an edge_index.")
+    ends, size = np.asarray(data.edge_index), int(data.num_nodes)
+    if ends.ndim != 2 or len(ends) != 2 or ends.min(initial=0) < 0 or ends.max(initial=-1) >= size:
+        raise GraphError(f"edge_index is {quote_value(ends.tolist())}; give two rows of positions from 0 to {size - 1}.")
+    source, target = ends.astype(np.int64)
+    weights: Float64 | None = None
+    for name in ("edge_weight", "edge_attr"):
+        values = getattr(data, name, None)
+        if weights is None and values is not None and math.prod(values.shape) == len(source):
+            weights = np.asarray(values, np.float64).reshape(-1)
+    if directed is None:
+        given = np.zeros(len(source)) if weights is None else weights
+        forward, back = (np.lexsort((given, ends)) for ends in (source * size + target, target * size + source))
+        columns = ((source, target), (target, source), (given, given))
+        directed = not all(np.array_equal(a[forward], b[back]) for a, b in columns)
+    if not as_flag(directed):
+        once = source <= target
+        source, target, weights = source[once], target[once], None if weights is None else weights[once]
+    labels = getattr(data, "node_labels", None)
+    names = RangeLabels(size) if labels is None else as_labels(check_labels(labels))
+    if len(names) != size:
+        raise GraphError(f"node_labels holds {len(names)} labels for {size} nodes; give one per node.")
+    return (source, target, weights, names), directed
+
+
 def index_pairs(pairs: Sequence[tuple[int, int]], weights: Sequence[Any], labels: list[Hashable]) -> EdgeArrays:
     """Return edges given as pairs of positions, with weights that are None for an edge without one."""
     ends = np.asarray(pairs, np.int64).reshape(-1, 2)
