@@ -1,7 +1,7 @@
-"""Train a policy with masked PPO in plain torch, on many environments at once, and test it on graphs it has not seen.
+"""Train a policy with masked PPO in plain torch, in many environments at once, and test it on graphs it has not seen.
 
 Install:  pip install '.[train]'
-Run:      python examples/ppo.py --reward igt --family rg        (about 8 minutes on one core)
+Run:      python examples/ppo.py --reward igt --family rg      (about 8 minutes on one core)
 """
 
 import argparse
@@ -16,11 +16,19 @@ import curiograph as cg
 from curiograph.exploration.episodes import EpisodeSource
 from curiograph.exploration.observations import make_observer
 
-ENVS, ROLLOUT, EPOCHS, PARTS, LEARNING_RATE, CLIP, TRACE, ENTROPY, WIDTH = 128, 18, 4, 4, 1e-3, 0.2, 0.95, 0.01, 64
+ENVS, ROLLOUT, EPOCHS, PARTS, RATE, CLIP, TRACE, ENTROPY, WIDTH = 128, 18, 4, 4, 1e-3, 0.2, 0.95, 0.01, 64
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--reward", default="igt", help="igt, cpt, cct or a sum")
+parser.add_argument("--family", default="rg", help="family of the graphs: rg, ws, ba or er")
+parser.add_argument("--rollouts", type=int, default=500, help=f"rollouts of {ROLLOUT} steps in {ENVS} environments")
+parser.add_argument("--seed", type=int, default=0, help="seed of graphs, network and actions")
+parser.add_argument("--suite", metavar="FILE", help="also run the benchmark of curiograph and write its result here")
+args = parser.parse_args()
 
 
 class Policy(nn.Module):
-    """A graph network on visited nodes and candidates: a score for every candidate, and the value of the state."""
+    """A graph network on visited nodes and candidates: a logit of every candidate, and the value of the state."""
 
     def __init__(self):
         super().__init__()
@@ -31,7 +39,7 @@ class Policy(nn.Module):
         self.critic = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))
 
     def forward(self, nodes, node_mask, edges, edge_mask, steps_left, action_mask):
-        real = node_mask == 1
+        real = node_mask == 1  # not padding
         walk, number = real.nonzero()[:, 0], real.flatten().cumsum(0).view_as(real) - 1
         owner, column = edge_mask.nonzero(as_tuple=True)
         source, target = (number[owner, edges[owner, side, column]] for side in (0, 1))
@@ -52,9 +60,9 @@ class Agent:
 
     @torch.no_grad()
     def scores(self, exploration):
-        source, count = EpisodeSource(exploration.stack.graphs, exploration.fallback), len(exploration.lengths)
+        source = EpisodeSource(exploration.stack.graphs, exploration.fallback)
         observer = make_observer("subgraph", source, exploration.steps, None, None)
-        view = observer.observe(exploration, exploration.graph_of, count)
+        view = observer.observe(exploration, exploration.graph_of, len(exploration.lengths))
         scores = np.full(len(exploration.candidates.nodes), -np.inf)  # of candidates that do not fit into the rows
         offered, logits = view.choices >= 0, policy(**as_tensors(view.observation))[0].numpy()
         scores[view.choices[offered]] = logits[offered].round(4)  # equal up to noise: a tie, broken at random
@@ -65,70 +73,57 @@ def as_tensors(arrays):
     return {key: torch.from_numpy(array) for key, array in arrays.items()}
 
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--reward", default="igt", help="igt, cpt, cct or a sum")
-parser.add_argument("--family", default="rg", help="family of the graphs: rg, ws, ba or er")
-parser.add_argument("--rollouts", type=int, default=600, help=f"rollouts of {ROLLOUT} steps in {ENVS} environments")
-parser.add_argument("--seed", type=int, default=0, help="seed of graphs, network and actions")
-parser.add_argument("--suite", metavar="FILE", help="also evaluate on the frozen benchmark and write the result here")
-args = parser.parse_args()
-
 torch.manual_seed(args.seed)
 torch.set_num_threads(1)
 sets = cg.generate_split(args.family, val=0, seed=args.seed)
-envs = gymnasium.make_vec(
-    "curiograph/Exploration-v0", num_envs=ENVS, graph=sets.train, reward=args.reward, steps=10,
-    observation="subgraph", autoreset_mode="SameStep",  # no observation is the end of an episode, so none has an empty mask
-)  # fmt: skip
+settings = {"graph": sets.train, "reward": args.reward, "steps": 10, "observation": "subgraph"}
+# in this mode, no observation is the end of an episode, so every mask has a candidate
+envs = gymnasium.make_vec("curiograph/Exploration-v0", num_envs=ENVS, autoreset_mode="SameStep", **settings)
 policy = Policy()
-optimizer = torch.optim.Adam(policy.parameters(), LEARNING_RATE, eps=1e-5)
+optimizer = torch.optim.Adam(policy.parameters(), RATE, eps=1e-5)
 observation = as_tensors(envs.reset(seed=args.seed)[0])
 for rollout in range(1, args.rollouts + 1):
-    seen, taken, chances, values, earned, ends = [], [], [], [], [], []
+    steps = []
     for _ in range(ROLLOUT):
         with torch.no_grad():
             logits, value = policy(**observation)
         choice = Categorical(logits=logits)
-        actions = choice.sample()
-        seen.append(observation)
-        arrays, rewards, terminated, _, _ = envs.step(actions.numpy())
+        action = choice.sample()
+        arrays, reward, end, _, _ = envs.step(action)
+        reward, end = torch.from_numpy(reward).float(), torch.from_numpy(end).float()
+        steps.append((observation, action, choice.log_prob(action), value, reward, end))
         observation = as_tensors(arrays)
-        for column, entry in zip(
-            (taken, chances, values, earned, ends),
-            (actions, choice.log_prob(actions), value, torch.from_numpy(rewards).float(), torch.from_numpy(terminated)),
-            strict=True,
-        ):
-            column.append(entry)
-    with torch.no_grad():  # generalized advantage estimation, without a discount: walks are short
-        following, advantage, advantages = policy(**observation)[1], torch.zeros(ENVS), []
-        for value, reward, end in zip(values[::-1], earned[::-1], ends[::-1], strict=True):
-            goes_on = (~end).float()
-            advantage = reward + goes_on * (following + TRACE * advantage) - value
-            advantages.insert(0, advantage)
-            following = value
+    seen, actions, chances, values, rewards, ends = zip(*steps, strict=True)
+
+    # generalized advantage estimation, without a discount: walks are short
+    advantages = []
+    with torch.no_grad():
+        following, advantage = policy(**observation)[1], torch.zeros(ENVS)
+    for value, reward, end in zip(values[::-1], rewards[::-1], ends[::-1], strict=True):
+        advantage = reward + (1 - end) * (following + TRACE * advantage) - value
+        advantages.insert(0, advantage)
+        following = value
+
     states = {key: torch.cat([each[key] for each in seen]) for key in observation}
-    taken, chances, values, advantages = (torch.cat(column) for column in (taken, chances, values, advantages))
-    returns = advantages + values
-    for group in optimizer.param_groups:
-        group["lr"] = LEARNING_RATE * (1 - (rollout - 1) / args.rollouts)
-    for _ in range(EPOCHS):
-        for part in torch.randperm(len(taken)).chunk(PARTS):
-            logits, value = policy(**{key: array[part] for key, array in states.items()})
-            choice = Categorical(logits=logits)
-            ratio, gain = (choice.log_prob(taken[part]) - chances[part]).exp(), advantages[part]
-            gain = (gain - gain.mean()) / (gain.std() + 1e-8)
-            surrogate = torch.min(ratio * gain, ratio.clamp(1 - CLIP, 1 + CLIP) * gain).mean()
-            loss = 0.5 * (value - returns[part]).square().mean() - surrogate - ENTROPY * choice.entropy().mean()
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
-            optimizer.step()
+    actions, chances, values, advantages = map(torch.cat, (actions, chances, values, advantages))
+    optimizer.param_groups[0]["lr"] = RATE * (1 - (rollout - 1) / args.rollouts)
+    for part in (part for _ in range(EPOCHS) for part in torch.randperm(len(actions)).chunk(PARTS)):
+        logits, value = policy(**{key: array[part] for key, array in states.items()})
+        choice = Categorical(logits=logits)
+        ratio, gain = (choice.log_prob(actions[part]) - chances[part]).exp(), advantages[part]
+        value_loss = (value - values[part] - gain).square().mean()
+        gain = (gain - gain.mean()) / (gain.std() + 1e-8)
+        surrogate = torch.min(ratio * gain, ratio.clamp(1 - CLIP, 1 + CLIP) * gain).mean()
+        loss = 0.5 * value_loss - surrogate - ENTROPY * choice.entropy().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
+        optimizer.step()
     if rollout % 50 == 0:
-        mean = torch.stack(earned).sum() / torch.stack(ends).sum()
-        print(f"rollout {rollout}: training return {mean:.2f}", flush=True)
+        print(f"rollout {rollout}: mean return {sum(map(sum, rewards)) / sum(map(sum, ends)):.2f}", flush=True)
 
 for agent in ("random", "greedy", Agent(), "beam"):
     result = cg.evaluate(agent, sets.test, args.reward, steps=10, episodes=20, seed=args.seed)
     print(f"{result.agent:<8} {result.mean:6.2f} +- {result.sem_by_graph:.2f}", flush=True)
 if args.suite:
-    cg.suite(Agent(), ["families"]).save(args.suite)
+    cg.suite({args.reward: Agent()}).save(args.suite)

@@ -90,7 +90,7 @@ def test_direction_of_pyg_edges():
         Graph.from_pyg(networkx.Graph())
 
 
-@pytest.mark.parametrize("convert", [np.array, torch.tensor, pd.DataFrame, lambda e: torch.tensor(e, dtype=torch.float)])
+@pytest.mark.parametrize("convert", [np.array, torch.tensor, torch.Tensor, pd.DataFrame])
 def test_edges_of_arrays_tensors_and_frames(convert):
     """A 4-cycle has 4 nodes, whatever holds it; a third column has weights."""
     cycle = [[0, 1], [1, 2], [2, 3], [3, 0]]

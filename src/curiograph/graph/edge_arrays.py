@@ -83,7 +83,7 @@ def read_array(edges: Any) -> tuple[NDArray[Any], Float64 | None]:
         ends = ends.astype(np.int64)
     if ends.dtype.kind not in "iuOUS":
         shown = quote_value(ends[0].tolist() if len(ends) else [])
-        raise GraphError(f"the array of edges has type {array.dtype} and starts with {shown}; give whole numbers or text.")
+        raise GraphError(f"an array of edges of type {array.dtype} starts with {shown}; give whole numbers or text.")
     return ends, values
 
 
@@ -119,7 +119,8 @@ def index_pyg(data: Any, directed: Any) -> tuple[EdgeArrays, bool]:
         raise GraphError(f"from_pyg was given a {get_type_name(data)}; give a torch_geometric Data with an edge_index.")
     ends, size = np.asarray(data.edge_index), int(data.num_nodes)
     if ends.ndim != 2 or len(ends) != 2 or ends.min(initial=0) < 0 or ends.max(initial=-1) >= size:
-        raise GraphError(f"edge_index is {quote_value(ends.tolist())}; give two rows of positions from 0 to {size - 1}.")
+        fix = f"give two rows of positions from 0 to {size - 1}"
+        raise GraphError(f"edge_index is {quote_value(ends.tolist())}; {fix}.")
     source, target = ends.astype(np.int64)
     weights: Float64 | None = None
     for name in ("edge_weight", "edge_attr"):

@@ -117,7 +117,7 @@ class Graph:
 
         Parameters
         ----------
-        edges : pairs or triples of labels; or an array, tensor or frame of shape (edges, 2), or (edges, 3) with weights.
+        edges : pairs or triples of labels; or an array, a tensor or a frame with two columns, or three with weights.
         directed : whether edges have a direction.
         nodes : labels of the first nodes, in this order, with or without edges. All other nodes are in order of first
             appearance, except that without `nodes` the integers 0 to n - 1 keep their natural order.
@@ -255,13 +255,12 @@ class Graph:
         Undirected edges are in `edge_index` in both directions, and self-loops once. Weights become `edge_weight`, in
         single precision, and labels other than 0 to n - 1 the list `node_labels`.
         """
-        import_optional("torch_geometric", "pyg", "Graphs of PyTorch Geometric")
+        pyg = import_optional("torch_geometric.data", "pyg", "Graphs of PyTorch Geometric")
         import torch
-        from torch_geometric.data import Data
 
         indptr, indices, weights = self.transition.out_rows
         source = np.repeat(np.arange(self.num_nodes), np.diff(indptr))
-        data = Data(edge_index=torch.from_numpy(np.stack([source, indices])), num_nodes=self.num_nodes)
+        data = pyg.Data(edge_index=torch.from_numpy(np.stack([source, indices])), num_nodes=self.num_nodes)
         if weights is not None:
             data.edge_weight = torch.from_numpy(weights.astype(np.float32))
         if not isinstance(self.names, RangeLabels):
