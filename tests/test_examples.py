@@ -142,7 +142,7 @@ def test_train_an_agent(run: Runner, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.skipif(find_spec("torch_geometric") is None, reason="needs PyG: pip install 'curiograph[pyg]'")
 def test_dqn_paper(run: Runner) -> None:
-    means = parse_values(run("dqn_paper.py", "--family", "ba", "--steps", "600"))
+    means = parse_values(run("dqn_paper.py", "--family", "er", "--steps", "1200"))
     assert means["random"] < means["dqn-paper"] < means["beam"]
 
 

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph import kernels
+from curiograph.arrays import Int32, Int64
 from curiograph.errors import FileFormatError, UnknownNameError, quote_value, shorten_text
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
@@ -34,6 +34,7 @@ _SIZE = 50  # nodes of the paper's graphs
 _RADIUS = 0.25  # of "rg" at 50 nodes
 _MAX_FULL_REDRAW = 100  # nodes; in larger "rg" graphs only points outside the largest component are redrawn
 _MIN_NODES, _MAX_NODES = 5, 5_000
+_MAX_DEGREE = 40  # mean of the nodes of a graph, for which there is memory; the families have about 10
 _PARTS = ("train", "val", "test")
 
 
@@ -158,14 +159,36 @@ def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:
         raise UnknownNameError(f"there is no family {family!r}; the families are {', '.join(FAMILIES)}.")
     limits = f"give a whole number from {_MIN_NODES} to {_MAX_NODES}"
     size = check_integer("nodes", nodes, _MIN_NODES, limits, _MAX_NODES)
-    _, number, find_parameter = FAMILIES[family]
-    parameter = find_parameter(size)
     bits, words = np.random.PCG64(sequence), np.empty(0, np.uint64)
     while True:
         words = np.concatenate([words, bits.random_raw(max(16 * size, len(words)))])
-        rows = kernels.random_graphs.draw_connected(number, size, parameter, size <= _MAX_FULL_REDRAW, words)
-        if len(rows[0]) > 1:
+        rows = _draw_rows(family, size, words)
+        if rows is not None:
             return Graph(*rows)
+
+
+def _draw_rows(family: str, size: int, words: NDArray[np.uint64]) -> tuple[Int64, Int32] | None:
+    """Return the rows of a connected graph, or None if it needs more random bits."""
+    models, state = kernels.random_graphs, np.array([0, -1])
+    ends = np.empty((min(size * (size - 1) // 2, size * _MAX_DEGREE // 2), 2), np.int32)
+    points, outside = np.empty((size, 2)), np.ones(size, bool)
+    radius, p = find_radius(size), min(1.0, 0.2 * (_SIZE - 1) / (size - 1))
+    while True:
+        if family == "rg":
+            count = models.draw_geometric(points, outside, radius, words, state, ends)
+        elif family == "ws":
+            count = models.draw_watts_strogatz(size, 0.1, words, state, ends)
+        elif family == "ba":
+            count = models.draw_barabasi_albert(size, words, state, ends)
+        else:
+            count = models.draw_erdos_renyi(size, p, words, state, ends)
+        if state[0] > len(words):
+            return None
+        indptr, indices, num_outside = models.build_rows(ends, count, outside)
+        if num_outside == 0:
+            return indptr, indices
+        if size <= _MAX_FULL_REDRAW:
+            outside[:] = True
 
 
 def find_radius(nodes: int) -> float:
@@ -187,21 +210,5 @@ def find_radius(nodes: int) -> float:
     return low
 
 
-class Family(NamedTuple):
-    """A family of random graphs."""
-
-    title: str
-    """Name of the model."""
-    number: int
-    """Number of the model in `kernels.random_graphs`."""
-    find_parameter: Callable[[int], float]
-    """Function that returns the parameter of the model for a number of nodes."""
-
-
-FAMILIES = {
-    "rg": Family("random geometric", 0, find_radius),
-    "ws": Family("Watts-Strogatz", 1, lambda nodes: 0.1),
-    "ba": Family("Barabasi-Albert", 2, lambda nodes: 0.0),  # has none but m = 4
-    "er": Family("Erdos-Renyi", 3, lambda nodes: min(1.0, 0.2 * (_SIZE - 1) / (nodes - 1))),
-}
-"""The paper's families by name."""
+FAMILIES = {"rg": "random geometric", "ws": "Watts-Strogatz", "ba": "Barabasi-Albert", "er": "Erdos-Renyi"}
+"""Names of the models of the paper's families."""

@@ -2,7 +2,8 @@
 
 The draws are those of networkx 3.6 (random geometric: of numpy) with a generator PCG64. `words` are its raw 64-bit
 numbers, and `state` is how many of them were used, with the unused upper half of a word or -1. When they are used up,
-drawing starts over with the first word, and the caller has to discard the result and give more words.
+drawing starts over with the first word, and the caller has to discard the result and give more words. Functions that
+draw write the ends of edges, and return the number of edges.
 """
 
 from __future__ import annotations
@@ -14,41 +15,11 @@ import numpy as np
 from curiograph.kernels.adjacency import sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 
-GEOMETRIC, WATTS_STROGATZ, BARABASI_ALBERT, ERDOS_RENYI = 0, 1, 2, 3
 _LINKS = 4  # of a new node of Barabasi-Albert
-_MAX_DEGREE = 40  # mean of a graph; the families have about 10
 
 
 @kernel
-def draw_connected(family, size, parameter, redraw_all, words):
-    """Return sorted CSR rows of a connected graph of `size` nodes, or of no nodes if there are too few words.
-
-    A graph that is not connected is redrawn; unless `redraw_all`, only the nodes outside its largest component are,
-    which is for random geometric graphs only. `parameter` is the radius or the probability of the family.
-    """
-    state = np.array([0, -1])
-    ends = np.empty((min(size * (size - 1) // 2, size * _MAX_DEGREE // 2), 2), np.int32)
-    points, outside = np.empty((size, 2)), np.ones(size, np.bool_)
-    while True:
-        if family == GEOMETRIC:
-            count = _draw_geometric(points, outside, parameter, words, state, ends)
-        elif family == WATTS_STROGATZ:
-            count = _draw_watts_strogatz(size, parameter, words, state, ends)
-        elif family == BARABASI_ALBERT:
-            count = _draw_barabasi_albert(size, words, state, ends)
-        else:
-            count = _draw_erdos_renyi(size, parameter, words, state, ends)
-        if state[0] > words.shape[0]:
-            return np.zeros(1, np.int64), np.empty(0, np.int32)
-        indptr, indices = _build_rows(size, ends, count)
-        if _find_outside(indptr, indices, outside) == 0:
-            return indptr, indices
-        if redraw_all:
-            outside[:] = True
-
-
-@inner_kernel
-def _draw_geometric(points, redrawn, radius, words, state, ends):
+def draw_geometric(points, redrawn, radius, words, state, ends):
     """Draw the chosen points of the unit square, and join all pairs within the radius."""
     size, strips = points.shape[0], int(1 / radius)
     for u in range(size):
@@ -77,10 +48,12 @@ def _draw_geometric(points, redrawn, radius, words, state, ends):
     return count
 
 
-@inner_kernel
-def _draw_watts_strogatz(size, probability, words, state, ends):
+@kernel
+def draw_watts_strogatz(size, probability, words, state, ends):
     """Rewire the edges of a ring of nodes that are joined to the next two nodes on either side."""
-    degrees = np.full(size, 4)
+    degrees = np.empty(size, np.int64)
+    for u in range(size):
+        degrees[u] = 4
     for j in range(2):
         for u in range(size):
             ends[j * size + u, 0], ends[j * size + u, 1] = u, (u + j + 1) % size
@@ -108,8 +81,8 @@ def _is_joined(ends, count, u, v):
     return False
 
 
-@inner_kernel
-def _draw_barabasi_albert(size, words, state, ends):
+@kernel
+def draw_barabasi_albert(size, words, state, ends):
     """Join each new node to four different ends of random edges, starting from a star of five nodes."""
     repeated = np.empty(2 * _LINKS * size, np.int64)  # nodes, each as often as it has edges
     chosen = np.empty(2 * _LINKS, np.int64)
@@ -118,7 +91,8 @@ def _draw_barabasi_albert(size, words, state, ends):
         ends[leaf, 0], ends[leaf, 1] = 0, leaf + 1
         repeated[leaf], repeated[_LINKS + leaf] = 0, leaf + 1
     for u in range(_LINKS + 1, size):
-        chosen[:] = -1
+        for slot in range(2 * _LINKS):
+            chosen[slot] = -1
         found = 0
         while found < _LINKS:
             v = repeated[_draw_below(2 * count, words, state)]
@@ -150,8 +124,8 @@ def _insert(table, value):
     return True
 
 
-@inner_kernel
-def _draw_erdos_renyi(size, probability, words, state, ends):
+@kernel
+def draw_erdos_renyi(size, probability, words, state, ends):
     """Join each pair with a probability: the number of pairs to skip is geometrically distributed."""
     u, v, count = 1, -1, 0
     while u < size:
@@ -210,16 +184,19 @@ def _draw_below(limit, words, state):
 # ---- rows -----------------------------------------------------------------------------------------------------------
 
 
-@inner_kernel
-def _build_rows(size, ends, count):
-    """Return the sorted CSR rows of undirected edges."""
+@kernel
+def build_rows(ends, count, outside):
+    """Return sorted CSR rows, and mark and count the nodes outside the largest component, the first of several."""
+    size = outside.shape[0]
     indptr, indices = np.zeros(size + 1, np.int64), np.empty(2 * count, np.int32)
     for edge in range(count):
         indptr[ends[edge, 0] + 1] += 1
         indptr[ends[edge, 1] + 1] += 1
     for u in range(size):
         indptr[u + 1] += indptr[u]
-    filled = indptr.copy()
+    filled = np.empty(size, np.int64)
+    for u in range(size):
+        filled[u] = indptr[u]
     for edge in range(count):
         u, v = ends[edge, 0], ends[edge, 1]
         indices[filled[u]], indices[filled[v]] = v, u
@@ -227,14 +204,9 @@ def _build_rows(size, ends, count):
         filled[v] += 1
     for u in range(size):
         sort_range(indices, indptr[u], indptr[u + 1])
-    return indptr, indices
-
-
-@inner_kernel
-def _find_outside(indptr, indices, outside):
-    """Mark the nodes outside the largest component, the first of several; return their number."""
-    size = outside.shape[0]
-    component, queue = np.full(size, -1), np.empty(size, np.int64)
+    component, queue = np.empty(size, np.int64), np.empty(size, np.int64)
+    for u in range(size):
+        component[u] = -1
     largest, best = 0, -1
     for first in range(size):
         if component[first] >= 0:
@@ -252,4 +224,4 @@ def _find_outside(indptr, indices, outside):
             largest, best = tail, first
     for u in range(size):
         outside[u] = component[u] != best
-    return size - largest
+    return indptr, indices, size - largest
