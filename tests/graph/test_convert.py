@@ -13,6 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import curiograph as cg
 from curiograph.errors import GraphError
 from curiograph.graph.graph import Cleaning, Graph
 
@@ -196,3 +197,15 @@ def test_scipy_direction_and_weights():
 def test_scipy_rejects(matrix, arguments, message):
     with pytest.raises(GraphError, match=message):
         Graph.from_scipy(matrix, **arguments)
+
+
+def test_walks_histories_and_starts_of_tensors():
+    g = cg.generate("rg", nodes=30, seed=0)
+    walk = cg.explore(g, "greedy", start=3, steps=6, seed=0).nodes
+    assert cg.explore(g, "greedy", start=torch.tensor(3), steps=6, seed=0).nodes == walk
+    lists, tensors = [walk, walk[:4]], [torch.tensor(walk), torch.tensor(walk[:4])]
+    assert cg.measure(g, tensors[0]).beta1.tolist() == cg.measure(g, walk).beta1.tolist()
+    assert cg.measure(g, [*tensors[0], torch.tensor(walk[0])]).revisits == 1
+    np.testing.assert_array_equal(cg.pagerank(g, history=tensors).scores, cg.pagerank(g, history=lists).scores)
+    assert cg.recommend(g, tensors[0], k=3) == cg.recommend(g, walk, k=3)
+    assert cg.human.Trajectories.from_walks(tensors).names.labels == walk
