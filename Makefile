@@ -122,7 +122,7 @@ ablation: .venv/test.done
 	touch $@
 
 .venv/test-all.done: .venv/test.done
-	$(PIP) --editable '.[test,sb3,ray]'
+	$(PIP) --editable '.[test,pyg,ray]'
 	touch $@
 
 clean:

@@ -169,7 +169,7 @@ def _plot(fronts: list[dict[str, Any]]) -> Any:
             style = {"marker": marker, "markersize": 4, "linestyle": line, "markerfacecolor": face}
             handles[series] = panel.errorbar(*values[:2], yerr=values[2], color=COLORS[color], elinewidth=0.8, **style)
         panel.set_xscale("log")
-        panel.set_title(f"{front['reward']}, {FAMILIES[front['graphs']].title}", fontsize=10)
+        panel.set_title(f"{front['reward']}, {FAMILIES[front['graphs']]}", fontsize=10)
         panel.set_ylabel(f"{TITLES[front['reward']]}\nmean return", fontsize=9)
     for panel in panels[-1]:
         panel.set_xlabel("microseconds per decision, one core")

@@ -132,13 +132,6 @@ def test_recommendations(run: Runner, tmp_path: Path) -> None:
     assert is_png(tmp_path / "recommendations.png")
 
 
-def test_gymnasium_loop(run: Runner, tmp_path: Path) -> None:
-    means = parse_values(run("gymnasium_loop.py", tmp_path))
-    assert means["last episodes"] > 1.5 * means["first episodes"]
-    assert means["beam"] > means["last episodes"] > means["random"]
-    assert is_png(tmp_path / "gymnasium_loop.png")
-
-
 @pytest.mark.long
 def test_train_an_agent(run: Runner, tmp_path: Path) -> None:
     means = parse_values(run("train_an_agent.py", tmp_path))
@@ -147,10 +140,16 @@ def test_train_an_agent(run: Runner, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(find_spec("sb3_contrib") is None, reason="needs sb3-contrib: pip install 'curiograph[sb3]'")
-def test_maskable_ppo(run: Runner) -> None:
-    means = parse_values(run("maskable_ppo.py", "--timesteps", "512"))
-    assert list(means) == ["random", "greedy", "beam", "ppo, untrained", "ppo, trained"]
+@pytest.mark.skipif(find_spec("torch_geometric") is None, reason="needs PyG: pip install 'curiograph[pyg]'")
+def test_dqn_paper(run: Runner) -> None:
+    means = parse_values(run("dqn_paper.py", "--family", "er", "--steps", "1200"))
+    assert means["random"] < means["dqn-paper"] < means["beam"]
+
+
+@pytest.mark.long
+def test_ppo(run: Runner) -> None:
+    means = parse_values(run("ppo.py", "--rollouts", "15"))
+    assert 3 * means["random"] < means["ppo"] < means["beam"]
 
 
 def test_every_script_has_a_test() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
+import torch
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
@@ -17,7 +19,7 @@ from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
 from curiograph.graph.toys import cycle, grid, library
 
 ENV_ID = "curiograph/Exploration-v0"
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error", "ignore:.*action mask is all 0")
 
 ONE_WAY = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("b", "d"), ("a", "e")], directed=True)
 STAR = cg.Graph.from_edges([(0, i) for i in range(1, 40)])
@@ -134,6 +136,18 @@ def test_make_vec_is_native_and_fits_its_spaces(observation: str) -> None:
     envs.step(np.argmax(before[0]["action_mask"], axis=1))
     assert pickle.dumps(before) == stored
     envs.close()
+
+
+def test_all_zero_mask_of_an_ended_episode_is_warned_of_once() -> None:
+    for mode, expected in (("NextStep", 1), ("SameStep", 0)):
+        envs = ExplorationVectorEnv(2, cycle(4), steps=3, autoreset_mode=mode)
+        observation, _ = envs.reset(seed=0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(6):
+                assert mode == "NextStep" or observation["action_mask"].any(axis=1).all()
+                observation, *_ = envs.step(torch.from_numpy(observation["action_mask"]).argmax(dim=1))
+        assert sum('"SameStep"' in str(each.message) for each in caught) == expected
 
 
 # ---- the observation "subgraph" -------------------------------------------------------------------------------------
@@ -263,8 +277,9 @@ def test_bad_calls() -> None:
     with pytest.raises(cg.errors.WalkError, match="without reset_mask"):
         envs.reset(options={"reset_mask": np.array([True, False])})
     envs.reset(options={"start": 0})
-    with pytest.raises(cg.errors.WalkError, match="2 environments"):
-        envs.step(np.array([1]))
+    for actions in (np.array([1]), np.array([1.0, 3.0]), [True, True], None):
+        with pytest.raises(cg.SettingError, match="2 environments"):
+            envs.step(actions)
     with pytest.raises(cg.SettingError, match="reset_mask"):
         envs.reset(options={"reset_mask": np.ones(3, bool)})
     with pytest.raises(cg.SettingError, match="seed is"):

@@ -1,14 +1,19 @@
-"""Conversion to and from networkx, igraph and scipy."""
+"""Conversion to and from networkx, igraph, scipy, PyTorch Geometric, arrays and tensors."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import igraph
 import networkx
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import curiograph as cg
 from curiograph.errors import GraphError
 from curiograph.graph.graph import Cleaning, Graph
 
@@ -50,6 +55,66 @@ def unweighted_if_empty(graph: Graph) -> Graph:
 @given(graphs())
 def test_networkx_round_trip(graph):
     assert_same(unweighted_if_empty(graph), Graph.from_networkx(graph.to_networkx()))
+
+
+@given(graphs())
+def test_pyg_round_trip(graph):
+    """torch_geometric's own conversion of the edges is the oracle; weights are kept in single precision."""
+    utils = pytest.importorskip("torch_geometric.utils", reason="needs PyG: pip install 'curiograph[pyg]'")
+    data = graph.to_pyg()
+    assert data.validate()
+    rows, columns = graph.to_scipy().nonzero()
+    assert data.edge_index.tolist() == [rows.tolist(), columns.tolist()]
+    if not graph.directed:
+        assert data.is_undirected()
+    assert set(utils.to_networkx(data).edges) == set(zip(rows.tolist(), columns.tolist(), strict=True))
+    back = Graph.from_pyg(data, directed=graph.directed)
+    if graph.weights is not None and graph.num_edges:
+        np.testing.assert_allclose(back.weights, graph.weights, rtol=1e-6)
+        graph, back = graph.skeleton, back.skeleton
+    assert repr(back.labels) == repr(graph.labels)
+    assert back.directed == graph.directed
+    np.testing.assert_array_equal(back.indices, graph.indices)
+
+
+def test_direction_of_pyg_edges():
+    def convert(edges, **values):
+        return Graph.from_pyg(SimpleNamespace(edge_index=np.array(edges), num_nodes=3, **values))
+
+    assert not convert([[0, 1], [1, 0]]).directed
+    assert convert([[0, 1], [1, 2]]).directed
+    assert convert([[0, 1], [1, 0]], edge_attr=np.array([[1.0], [2.0]])).directed
+    assert convert([[0, 1], [1, 0]], edge_weight=np.array([2.0, 2.0])).weights.tolist() == [2.0, 2.0]
+    with pytest.raises(GraphError, match="0 to 2"):
+        convert([[0], [3]])
+    with pytest.raises(GraphError, match=r"networkx\.\S+Graph"):
+        Graph.from_pyg(networkx.Graph())
+
+
+@pytest.mark.parametrize("convert", [np.array, torch.tensor, torch.Tensor, pd.DataFrame])
+def test_edges_of_arrays_tensors_and_frames(convert):
+    """A 4-cycle has 4 nodes, whatever holds it; a third column has weights."""
+    cycle = [[0, 1], [1, 2], [2, 3], [3, 0]]
+    assert_same(Graph.from_edges(convert(cycle)), Graph.from_edges(cycle))
+    assert_same(Graph.from_edges(list(torch.tensor(cycle))), Graph.from_edges(cycle))
+    weighted = [[*edge, 2] for edge in cycle]
+    assert_same(Graph.from_edges(convert(weighted)), Graph.from_edges(weighted))
+    assert Graph.from_edges(convert(cycle)).position(torch.tensor(2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("edges", "words"),
+    [
+        (torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]]), r"\(2, 4\).*transpose"),
+        (np.array([[0.5, 1.0]]), r"\[0.5, 1.0\].*whole numbers"),
+        (np.array([[True, False]]), "bool"),
+        (torch.tensor([[0.0, 1.0]], requires_grad=True), "numpy array"),
+        (np.array([[0, 1, -1.0]]), "weight -1.0"),
+    ],
+)
+def test_arrays_that_are_no_edges(edges, words):
+    with pytest.raises(GraphError, match=words):
+        Graph.from_edges(edges)
 
 
 @given(graphs(st.text(max_size=4)))
@@ -132,3 +197,15 @@ def test_scipy_direction_and_weights():
 def test_scipy_rejects(matrix, arguments, message):
     with pytest.raises(GraphError, match=message):
         Graph.from_scipy(matrix, **arguments)
+
+
+def test_walks_histories_and_starts_of_tensors():
+    g = cg.generate("rg", nodes=30, seed=0)
+    walk = cg.explore(g, "greedy", start=3, steps=6, seed=0).nodes
+    assert cg.explore(g, "greedy", start=torch.tensor(3), steps=6, seed=0).nodes == walk
+    lists, tensors = [walk, walk[:4]], [torch.tensor(walk), torch.tensor(walk[:4])]
+    assert cg.measure(g, tensors[0]).beta1.tolist() == cg.measure(g, walk).beta1.tolist()
+    assert cg.measure(g, [*tensors[0], torch.tensor(walk[0])]).revisits == 1
+    np.testing.assert_array_equal(cg.pagerank(g, history=tensors).scores, cg.pagerank(g, history=lists).scores)
+    assert cg.recommend(g, tensors[0], k=3) == cg.recommend(g, walk, k=3)
+    assert cg.human.Trajectories.from_walks(tensors).names.labels == walk

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+
+import networkx
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 import curiograph as cg
-from curiograph.graph.generators import FAMILIES
+from curiograph.graph.generators import FAMILIES, find_radius
 from scripts.curriculum import generate_curriculum
 
 
@@ -68,6 +72,42 @@ def test_mean_degree_does_not_depend_on_the_size(family, nodes, seeds):
     graphs = [cg.generate(family, nodes=nodes, seed=seed) for seed in range(seeds)]
     assert all(is_connected(graph) for graph in graphs[:1])
     assert np.mean([mean_degree(graph) for graph in graphs]) == pytest.approx(expected, rel=0.08)
+
+
+@pytest.mark.parametrize("nodes", [5, 6, 17, 50, 130])
+def test_graphs_are_those_of_networkx(nodes):
+    """The draws of networkx 3.6 and, for rg, of a search for pairs in scipy."""
+    models = {
+        "ws": lambda rng: networkx.watts_strogatz_graph(nodes, 4, 0.1, seed=rng),
+        "ba": lambda rng: networkx.barabasi_albert_graph(nodes, 4, seed=rng),
+        "er": lambda rng: networkx.fast_gnp_random_graph(nodes, min(1.0, 9.8 / (nodes - 1)), seed=rng),
+        "rg": lambda rng: join_near_points(rng.random((nodes, 2)), find_radius(nodes)),
+    }
+    if not networkx.__version__.startswith("3.6"):
+        del models["ws"], models["ba"], models["er"]
+    if nodes > 100:  # not all points are redrawn
+        del models["rg"]
+    for family, draw in models.items():
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            while not networkx.is_connected(expected := draw(rng)):
+                pass
+            edges = {(min(edge), max(edge)) for edge in expected.edges}
+            assert set(edges_of(cg.generate(family, nodes, seed=seed))) == edges, (family, seed)
+
+
+def join_near_points(points, radius):
+    graph = networkx.empty_graph(len(points))
+    graph.add_edges_from(cKDTree(points).query_pairs(radius))
+    return graph
+
+
+def test_graphs_of_a_seed_never_change():
+    digest = hashlib.sha256()
+    for family in FAMILIES:
+        for nodes in (50, 500):
+            digest.update(repr(edges_of(cg.generate(family, nodes, seed=1))).encode())
+    assert digest.hexdigest()[:16] == "6a9ef87ea57cf8bb"
 
 
 @pytest.mark.parametrize("family", FAMILIES)

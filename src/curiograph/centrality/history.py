@@ -11,6 +11,7 @@ import numpy as np
 from curiograph.arrays import Float64, Int32
 from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_value
 from curiograph.graph.graph import Graph
+from curiograph.graph.labels import as_plain, is_array
 from curiograph.validation import is_number
 
 
@@ -92,14 +93,14 @@ def is_history_batch(graph: Graph, history: Any) -> bool:
 
     A tuple may be a history or a label: it is a label if the graph has it, and a history if no label is a tuple.
     """
-    if isinstance(history, np.ndarray):
-        return history.ndim == 2 and len(history) > 0
+    if is_array(history):
+        return bool(history.ndim == 2 and len(history) > 0)
     if not isinstance(history, Sequence) or isinstance(history, str | bytes) or len(history) == 0:
         return False
     if hasattr(history, "nodes"):  # a Walk
         return False
     first = history[0]
-    if isinstance(first, list | np.ndarray | Mapping) or hasattr(first, "nodes"):
+    if isinstance(first, list | Mapping) or is_array(first) or hasattr(first, "nodes"):
         return True
     if not isinstance(first, tuple) or first in graph:
         return False
@@ -124,11 +125,11 @@ def check_p_g(p_g: Any) -> float:
 
 def list_labels(name: str, labels: Any, alternative: str = "") -> list[Hashable]:
     """Return node labels as a list of Python values; raise WalkError if they are no list, or an empty one."""
-    if isinstance(labels, str | bytes) or not isinstance(labels, Sequence | np.ndarray):
+    if isinstance(labels, str | bytes) or not (isinstance(labels, Sequence) or is_array(labels)):
         raise WalkError(f"{name} is {quote_value(labels)}; give a list of node labels{alternative}.")
     if len(labels) == 0:
         raise WalkError(f"{name} is empty; give at least one node label{alternative}.")
-    return [label.item() if isinstance(label, np.generic) else label for label in labels]
+    return [as_plain(label) for label in labels]
 
 
 def _locate_nodes(graph: Graph, history: Any) -> list[int]:

@@ -35,6 +35,8 @@ def warm_up() -> float:
     for reward in REWARDS:
         for agent in ("random", "greedy", "beam:2", "planner:2", "igt-rg"):
             cg.evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2, engine=here)
+    for family in ("rg", "ws", "ba", "er"):
+        cg.generate(family, nodes=10, seed=0)
     cg.measure(library(), ["music", "physics", "chemistry"])
     walks = [cg.explore(library(), "random", start=start, steps=8, seed=0) for start in ("music", "logic", "biology")]
     people = cg.human.Trajectories.from_walks(walks, graph=library())

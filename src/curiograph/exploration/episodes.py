@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from curiograph.errors import SettingError
+from curiograph.arrays import Int64
+from curiograph.errors import SettingError, quote_value
 from curiograph.exploration.mdp import Fallback, as_graphs, check_fallback, list_starts, locate_start
 from curiograph.graph.graph import Graph
 from curiograph.validation import check_choice, check_integer
@@ -28,6 +29,19 @@ class Episode:
     """Index in the list of graphs; the length of the list for any other graph."""
     start: int
     """Position of the first node."""
+
+
+def read_actions(actions: Any, count: int) -> Int64:
+    """Return the actions of `count` environments as an array; raise SettingError unless they are integers.
+
+    >>> read_actions(np.array([2]), 1), read_actions(2, 1)
+    (array([2]), array([2]))
+    """
+    array = np.asarray(actions)
+    if array.dtype.kind not in "iu" or array.size != count:
+        fix = "one whole number" + (f" for each of the {count} environments" if count > 1 else "")
+        raise SettingError(f"the action is {quote_value(actions)}; give {fix}.")
+    return array.reshape(count).astype(np.int64)
 
 
 class EpisodeSource:

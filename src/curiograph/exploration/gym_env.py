@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError, import_optional
-from curiograph.exploration.episodes import EpisodeSource, Sampler
+from curiograph.exploration.episodes import EpisodeSource, Sampler, read_actions
 from curiograph.exploration.mdp import Exploration, Fallback, begin
 from curiograph.exploration.observations import Observation, View, make_observer
 from curiograph.graph.graph import Graph
@@ -149,12 +149,12 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         self._exploration, self._index, self._illegal = walks, episode.index, False
         return self._observe()
 
-    def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Visit the node that `action` selects."""
-        walks, view = self._current
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Visit the node that `action` selects: an integer, or an array or a tensor with one integer."""
+        number, (walks, view) = read_actions(action, 1)[0], self._current
         if self._illegal or walks.finished:
             raise WalkError("the episode is over, so there is no next step; call reset first.")
-        chosen = view.choices[0, int(action)] if action in self.action_space else -1
+        chosen = view.choices[0, number] if 0 <= number < view.choices.shape[1] else -1
         if chosen >= 0:
             self._exploration = walks = walks.step(np.array([chosen]))
             reward, terminated = self._get_value(), walks.finished

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
+from gymnasium import logger, spaces
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, WalkError, quote_value
-from curiograph.exploration.episodes import Episode, EpisodeSource, Sampler
+from curiograph.exploration.episodes import Episode, EpisodeSource, Sampler, read_actions
 from curiograph.exploration.mdp import Exploration, Fallback
 from curiograph.exploration.observations import Observation, View, make_observer
 from curiograph.graph.batch import GraphBatch
@@ -41,8 +41,9 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         As for `ExplorationEnv`. A sampler is called for each environment and episode.
     autoreset_mode : AutoresetMode or str
         When an environment whose episode has ended is reset: "NextStep", by the next call of `step`, which ignores its
-        action; "SameStep", at once, with the last observation and info in `info["final_obs"]` and
-        `info["final_info"]`; "Disabled", by the user with `reset(options={"reset_mask": mask})`.
+        action, since the action mask before it is all 0 (the first one is warned of); "SameStep", at once, with the
+        last observation and info in `info["final_obs"]` and `info["final_info"]`; "Disabled", by the user with
+        `reset(options={"reset_mask": mask})`.
 
     Notes
     -----
@@ -52,7 +53,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     Examples
     --------
     >>> from curiograph.graph.toys import cycle
-    >>> envs = ExplorationVectorEnv(2, cycle(4), reward="igt", steps=4)
+    >>> envs = ExplorationVectorEnv(2, cycle(4), reward="igt", steps=4, autoreset_mode="SameStep")
     >>> observation, info = envs.reset(seed=0, options={"start": 0})
     >>> for action in (1, 2, 3):
     ...     observation, rewards, terminated, truncated, info = envs.step(np.array([action, action]))
@@ -91,6 +92,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._index = np.zeros(self.num_envs, np.int64)  # of the graph of each environment
         self._illegal = np.zeros(self.num_envs, bool)
         self._over = np.zeros(self.num_envs, bool)
+        self._warned = False
         self._walks: Exploration | None = None
         self._view: View | None = None
 
@@ -121,14 +123,10 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         view = self._observe()
         return view.observation, self._describe(view, mask)
 
-    def step(self, actions: NDArray[Any]) -> tuple[Observation, Float64, Bools, Bools, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[Observation, Float64, Bools, Bools, dict[str, Any]]:
         """Visit the node that each action selects."""
         walks, view = self._current
-        actions = np.asarray(actions)
-        if actions.shape != (self.num_envs,) or not np.issubdtype(actions.dtype, np.integer):
-            given = f"the actions are {actions.dtype} of shape {actions.shape}"
-            raise WalkError(f"{given}; give one whole number for each of the {self.num_envs} environments.")
-        restarting = self._over
+        actions, restarting = read_actions(actions, self.num_envs), self._over
         if self.autoreset_mode is not AutoresetMode.NEXT_STEP and np.any(restarting):
             place = int(np.flatnonzero(restarting)[0])
             fix = 'reset it first, with reset(options={"reset_mask": mask})'
@@ -142,6 +140,10 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             self._restart(np.flatnonzero(restarting), None)
         terminated = (self._walks.candidates.counts[:-1] == 0) | self._illegal
         self._over = terminated.copy()
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP and not self._warned and np.any(terminated & ~self._illegal):
+            self._warned = True
+            fix = 'a policy that needs a candidate in every mask works with autoreset_mode="SameStep"'
+            logger.warn(f"an episode has ended: its action mask is all 0, and its next step only resets it; {fix}.")
         truncated = np.zeros(self.num_envs, bool)
         final: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and np.any(terminated):

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError, quote_value
-from curiograph.graph.labels import Labels, RangeLabels, as_labels
+from curiograph.graph.labels import Labels, RangeLabels, as_labels, as_plain
 
 EdgeArrays = tuple[Int64, Int64, Float64 | None, Labels]
 """Positions of the sources and the targets of edges, the weights if any, and the label of every position."""
 
 
-def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[Hashable] | None) -> EdgeArrays:
+def index_edges(edges: Any, nodes: Iterable[Hashable] | None) -> EdgeArrays:
     """Assign positions to the labels of `nodes`, then of `edges`, in order of appearance.
 
     Without `nodes`, integers 0 to n - 1 keep their natural order.
@@ -27,13 +27,15 @@ def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[H
     >>> source, target, list(names)
     (array([1]), array([0]), ['a', 'b'])
     """
-    if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[1] == 2 and nodes is None:
-        is_number = np.issubdtype(edges.dtype, np.integer) and len(edges) > 0
-        if is_number and edges.min() >= 0 and edges.max() < 2 * edges.size:
-            source_array, target_array = edges.astype(np.int64).T
+    if hasattr(edges, "__array__"):
+        array, values = read_array(edges)
+        is_number = array.dtype.kind in "iu" and len(array) > 0 and nodes is None
+        if is_number and array.min() >= 0 and array.max() < 2 * array.size:
+            source_array, target_array = array.astype(np.int64).T
             if np.bincount(np.concatenate([source_array, target_array])).all():  # 0 to n - 1
-                return source_array, target_array, None, RangeLabels(int(edges.max()) + 1)
-        edges = edges.tolist()
+                return source_array, target_array, values, RangeLabels(int(array.max()) + 1)
+        columns = [*array.T.tolist(), *([] if values is None else [values.tolist()])]
+        edges = zip(*columns, strict=True)
     positions: dict[Hashable, int] = {}
     if nodes is not None:
         positions = {label: number for number, label in enumerate(check_labels(nodes))}
@@ -65,6 +67,26 @@ def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[H
     return source_array, target_array, weight_array if weighted else None, as_labels(labels)
 
 
+def read_array(edges: Any) -> tuple[NDArray[Any], Float64 | None]:
+    """Return the ends of edges given as an array, a tensor or a data frame, edges x 2, and the weights, if any."""
+    try:
+        array = np.asarray(edges)
+    except (TypeError, ValueError, RuntimeError) as error:  # a tensor with a gradient, or on another device
+        raise GraphError(f"a {get_type_name(edges)} of edges cannot be read ({error}); give a numpy array.") from None
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        fix = "give a row (u, v) or (u, v, weight) for each edge, so transpose an edge_index"
+        raise GraphError(f"the array of edges has shape {array.shape}; {fix}.")
+    ends, values = array[:, :2], None
+    if array.shape[1] == 3:
+        values = np.array([parse_weight(weight, f"edge {k}") for k, weight in enumerate(array[:, 2].tolist())], float)
+    if array.dtype.kind == "f" and np.array_equal(ends, np.trunc(ends)) and np.all(np.abs(ends) < 2.0**53):
+        ends = ends.astype(np.int64)
+    if ends.dtype.kind not in "iuOUS":
+        shown = quote_value(ends[0].tolist() if len(ends) else [])
+        raise GraphError(f"an array of edges of type {array.dtype} starts with {shown}; give whole numbers or text.")
+    return ends, values
+
+
 def index_networkx(graph: Any, weight: str | None) -> EdgeArrays:
     """Return the edges of a networkx graph, with the weights of an edge attribute; any but `weight` must occur."""
     import networkx
@@ -89,6 +111,35 @@ def index_igraph(graph: Any) -> EdgeArrays:
     pairs = graph.get_edgelist()
     weights = graph.es["weight"] if "weight" in graph.es.attributes() else [None] * len(pairs)
     return index_pairs(pairs, weights, labels)
+
+
+def index_pyg(data: Any, directed: Any) -> tuple[EdgeArrays, bool]:
+    """Return the edges of a PyTorch Geometric `Data`, each undirected one once, and whether the graph is directed."""
+    if getattr(data, "edge_index", None) is None or getattr(data, "num_nodes", None) is None:
+        raise GraphError(f"from_pyg was given a {get_type_name(data)}; give a torch_geometric Data with an edge_index.")
+    ends, size = np.asarray(data.edge_index), int(data.num_nodes)
+    if ends.ndim != 2 or len(ends) != 2 or ends.min(initial=0) < 0 or ends.max(initial=-1) >= size:
+        fix = f"give two rows of positions from 0 to {size - 1}"
+        raise GraphError(f"edge_index is {quote_value(ends.tolist())}; {fix}.")
+    source, target = ends.astype(np.int64)
+    weights: Float64 | None = None
+    for name in ("edge_weight", "edge_attr"):
+        values = getattr(data, name, None)
+        if weights is None and values is not None and math.prod(values.shape) == len(source):
+            weights = np.asarray(values, np.float64).reshape(-1)
+    if directed is None:
+        given = np.zeros(len(source)) if weights is None else weights
+        forward, back = (np.lexsort((given, ends)) for ends in (source * size + target, target * size + source))
+        columns = ((source, target), (target, source), (given, given))
+        directed = not all(np.array_equal(a[forward], b[back]) for a, b in columns)
+    if not as_flag(directed):
+        once = source <= target
+        source, target, weights = source[once], target[once], None if weights is None else weights[once]
+    labels = getattr(data, "node_labels", None)
+    names = RangeLabels(size) if labels is None else as_labels(check_labels(labels))
+    if len(names) != size:
+        raise GraphError(f"node_labels holds {len(names)} labels for {size} nodes; give one per node.")
+    return (source, target, weights, names), directed
 
 
 def index_pairs(pairs: Sequence[tuple[int, int]], weights: Sequence[Any], labels: list[Hashable]) -> EdgeArrays:
@@ -167,9 +218,10 @@ def check_iterable(values: Iterable[Any], what: str, expected: str) -> Iterator[
 
 
 def as_label(label: Any) -> Hashable:
-    """Return `label` with numpy scalars converted; raise GraphError if it cannot be a label."""
-    if isinstance(label, np.generic):
-        label = label.item()
+    """Return `label` with scalars of numpy and tensors converted; raise GraphError if it cannot be a label."""
+    if type(label) in (int, str):
+        return label  # type: ignore[no-any-return]
+    label = as_plain(label)
     try:
         hash(label)
     except TypeError:

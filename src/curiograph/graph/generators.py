@@ -17,23 +17,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from curiograph import kernels
+from curiograph.arrays import Int32, Int64
 from curiograph.errors import FileFormatError, UnknownNameError, quote_value, shorten_text
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import from_node_link, read_json
-from curiograph.graph.labels import RangeLabels
 from curiograph.validation import check_integer, check_seed
 
 _SIZE = 50  # nodes of the paper's graphs
 _RADIUS = 0.25  # of "rg" at 50 nodes
 _MAX_FULL_REDRAW = 100  # nodes; in larger "rg" graphs only points outside the largest component are redrawn
 _MIN_NODES, _MAX_NODES = 5, 5_000
+_MAX_DEGREE = 40  # mean of the nodes of a graph, for which there is memory; the families have about 10
 _PARTS = ("train", "val", "test")
 
 
@@ -153,40 +154,41 @@ def read_split(path: PathLike) -> Split:
 
 
 def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:
+    """Draw random bits until they are enough for a connected graph."""
     if not isinstance(family, str) or family not in FAMILIES:
         raise UnknownNameError(f"there is no family {family!r}; the families are {', '.join(FAMILIES)}.")
     limits = f"give a whole number from {_MIN_NODES} to {_MAX_NODES}"
     size = check_integer("nodes", nodes, _MIN_NODES, limits, _MAX_NODES)
-    return FAMILIES[family].draw(size, np.random.default_rng(sequence))
-
-
-def _draw_connected(model: str, nodes: int, *parameters: float, rng: np.random.Generator) -> Graph:
-    """Draw graphs by a generator of networkx until one is connected."""
-    import networkx
-
+    bits, words = np.random.PCG64(sequence), np.empty(0, np.uint64)
     while True:
-        graph = getattr(networkx, model)(nodes, *parameters, seed=rng)
-        if networkx.is_connected(graph):
-            edges = np.asarray(graph.edges, np.int64).reshape(-1, 2)
-            return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(len(graph)))
+        words = np.concatenate([words, bits.random_raw(max(16 * size, len(words)))])
+        rows = _draw_rows(family, size, words)
+        if rows is not None:
+            return Graph(*rows)
 
 
-def draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-    from scipy.spatial import cKDTree
-
-    radius = find_radius(nodes)
-    points = rng.random((nodes, 2))
+def _draw_rows(family: str, size: int, words: NDArray[np.uint64]) -> tuple[Int64, Int32] | None:
+    """Return the rows of a connected graph, or None if it needs more random bits."""
+    models, state = kernels.random_graphs, np.array([0, -1])
+    ends = np.empty((min(size * (size - 1) // 2, size * _MAX_DEGREE // 2), 2), np.int32)
+    points, outside = np.empty((size, 2)), np.ones(size, bool)
+    radius, p = find_radius(size), min(1.0, 0.2 * (_SIZE - 1) / (size - 1))
     while True:
-        edges = cKDTree(points).query_pairs(radius, output_type="ndarray").astype(np.int64)
-        matrix = coo_array((np.ones(len(edges), np.int8), (edges[:, 0], edges[:, 1])), shape=(nodes, nodes))
-        count, component = connected_components(matrix, directed=False)
-        if count == 1:
-            return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(nodes))
-        outside = component != np.argmax(np.bincount(component))
-        redrawn = outside if nodes > _MAX_FULL_REDRAW else np.ones(nodes, bool)
-        points[redrawn] = rng.random((int(redrawn.sum()), 2))
+        if family == "rg":
+            count = models.draw_geometric(points, outside, radius, words, state, ends)
+        elif family == "ws":
+            count = models.draw_watts_strogatz(size, 0.1, words, state, ends)
+        elif family == "ba":
+            count = models.draw_barabasi_albert(size, words, state, ends)
+        else:
+            count = models.draw_erdos_renyi(size, p, words, state, ends)
+        if state[0] > len(words):
+            return None
+        indptr, indices, num_outside = models.build_rows(ends, count, outside)
+        if num_outside == 0:
+            return indptr, indices
+        if size <= _MAX_FULL_REDRAW:
+            outside[:] = True
 
 
 def find_radius(nodes: int) -> float:
@@ -208,22 +210,5 @@ def find_radius(nodes: int) -> float:
     return low
 
 
-class Family(NamedTuple):
-    """A family of random graphs."""
-
-    title: str
-    """Name of the model."""
-    draw: Callable[[int, np.random.Generator], Graph]
-    """Function that draws a graph, given the number of nodes and a random generator."""
-
-
-FAMILIES = {
-    "rg": Family("random geometric", draw_random_geometric),
-    "ws": Family("Watts-Strogatz", lambda n, rng: _draw_connected("watts_strogatz_graph", n, 4, 0.1, rng=rng)),
-    "ba": Family("Barabasi-Albert", lambda n, rng: _draw_connected("barabasi_albert_graph", n, 4, rng=rng)),
-    "er": Family(
-        "Erdos-Renyi",
-        lambda n, rng: _draw_connected("fast_gnp_random_graph", n, min(1.0, 0.2 * (_SIZE - 1) / (n - 1)), rng=rng),
-    ),
-}
-"""The paper's families by name."""
+FAMILIES = {"rg": "random geometric", "ws": "Watts-Strogatz", "ba": "Barabasi-Albert", "er": "Erdos-Renyi"}
+"""Names of the models of the paper's families."""

@@ -9,13 +9,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from curiograph.arrays import Float32, Float64, Int32, Int64
-from curiograph.errors import GraphError, UnknownNodeError, quote_value
+from curiograph.errors import GraphError, UnknownNodeError, import_optional, quote_value
 from curiograph.graph import csr, edge_arrays
 from curiograph.graph.csr import concatenate_ranges, freeze_array
-from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label, make_unknown_node_error
+from curiograph.graph.labels import Labels, RangeLabels, as_labels, as_plain, find_label, make_unknown_node_error
 from curiograph.graph.transition import Transition
 from curiograph.validation import is_integer
 
@@ -45,8 +45,8 @@ class Graph:
     """An immutable graph: its attributes cannot be set and its arrays are read-only.
 
     A node has a position (0 to n - 1, used in the arrays) and a label (any hashable, used everywhere else). Build a
-    graph with `from_edges`, `from_networkx`, `from_igraph`, `from_scipy` or `read_graph`; the constructor takes arrays
-    and does not check them.
+    graph with `from_edges`, `from_networkx`, `from_igraph`, `from_scipy`, `from_pyg` or `read_graph`; the constructor
+    takes arrays and does not check them.
 
     Parallel edges are merged. Their weights are summed; without weights, the graph becomes weighted by the number of
     parallel edges, unless all edges are repeated equally often. An edge of an undirected graph that is given in both
@@ -108,7 +108,7 @@ class Graph:
     @classmethod
     def from_edges(
         cls,
-        edges: Iterable[Sequence[Any]] | NDArray[Any],
+        edges: Iterable[Sequence[Any]] | ArrayLike,
         *,
         directed: bool = False,
         nodes: Iterable[Hashable] | None = None,
@@ -117,7 +117,7 @@ class Graph:
 
         Parameters
         ----------
-        edges : pairs or triples of labels; or an integer array of shape (edges, 2).
+        edges : pairs or triples of labels; or an array, a tensor or a frame with two columns, or three with weights.
         directed : whether edges have a direction.
         nodes : labels of the first nodes, in this order, with or without edges. All other nodes are in order of first
             appearance, except that without `nodes` the integers 0 to n - 1 keep their natural order.
@@ -229,6 +229,44 @@ class Graph:
         edges, is_directed = edge_arrays.index_matrix(matrix, directed, nodes)
         return cls.from_arrays(*edges, directed=is_directed)
 
+    @classmethod
+    def from_pyg(cls, data: Any, *, directed: bool | None = None) -> Graph:
+        """Convert a PyTorch Geometric `Data`; keep `num_nodes`, weights and the labels that `to_pyg` stores.
+
+        Parameters
+        ----------
+        data : torch_geometric.data.Data
+            Its weights are `edge_weight` or an `edge_attr` of one number per edge. Other attributes are ignored.
+        directed : by default, whether some edge is not given in both directions. With False, edges from a lower to a
+            higher position are read, and their reverse is not.
+
+        Examples
+        --------
+        >>> from types import SimpleNamespace
+        >>> Graph.from_pyg(SimpleNamespace(edge_index=np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=4))
+        Graph(4 nodes, 2 edges, undirected)
+        """
+        edges, is_directed = edge_arrays.index_pyg(data, directed)
+        return cls.from_arrays(*edges, directed=is_directed)
+
+    def to_pyg(self) -> Any:
+        """Convert to a PyTorch Geometric `Data` with `edge_index` and `num_nodes`; requires `curiograph[pyg]`.
+
+        Undirected edges are in `edge_index` in both directions, and self-loops once. Weights become `edge_weight`, in
+        single precision, and labels other than 0 to n - 1 the list `node_labels`.
+        """
+        pyg = import_optional("torch_geometric.data", "pyg", "Graphs of PyTorch Geometric")
+        import torch
+
+        indptr, indices, weights = self.transition.out_rows
+        source = np.repeat(np.arange(self.num_nodes), np.diff(indptr))
+        data = pyg.Data(edge_index=torch.from_numpy(np.stack([source, indices])), num_nodes=self.num_nodes)
+        if weights is not None:
+            data.edge_weight = torch.from_numpy(weights.astype(np.float32))
+        if not isinstance(self.names, RangeLabels):
+            data.node_labels = self.labels
+        return data
+
     def to_networkx(self) -> networkx.Graph:
         """Convert to a networkx `Graph` or `DiGraph` with self-loops; weights become the edge attribute `weight`.
 
@@ -321,7 +359,7 @@ class Graph:
         curiograph.errors.UnknownNodeError: the graph has no node 'aple'; the nearest names are 'apple'.
         """
         try:
-            return self.names.index(label)
+            return self.names.index(as_plain(label))
         except (KeyError, TypeError):
             raise make_unknown_node_error(label, self.names) from None
 

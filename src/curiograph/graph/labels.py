@@ -205,10 +205,26 @@ def as_labels(labels: list[Hashable]) -> Labels:
     return RangeLabels(len(labels)) if is_range else ListLabels(labels)
 
 
+def as_plain(label: Any) -> Any:
+    """Return the value of a scalar of numpy or a tensor without dimensions; any other label as it is.
+
+    >>> as_plain(np.array(3)), as_plain("3")
+    (3, '3')
+    """
+    if isinstance(label, np.generic):
+        return label.item()
+    return np.asarray(label).item() if hasattr(label, "__array__") and np.ndim(label) == 0 else label
+
+
+def is_array(values: Any) -> bool:
+    """Return whether this is an array or a tensor, but no scalar, and no frame or series of pandas."""
+    return hasattr(values, "__array__") and np.ndim(values) > 0 and not hasattr(values, "iloc")
+
+
 def find_label(names: Labels, label: Any) -> int | None:
     """Return the position of a label, or None if there is none."""
     try:
-        return names.index(label)
+        return names.index(as_plain(label))
     except (KeyError, TypeError):  # TypeError: not hashable
         return None
 

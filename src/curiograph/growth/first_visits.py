@@ -12,6 +12,7 @@ import numpy as np
 from curiograph.arrays import Int32, Int64
 from curiograph.errors import UnknownNodeError, WalkError, quote_value
 from curiograph.graph.graph import Graph
+from curiograph.graph.labels import as_plain, is_array
 from curiograph.results import OUTSIDE, Skipped
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def is_single(graph: Graph, walk: Any) -> bool:
     if len(walk) == 0:
         raise WalkError("the walk is empty; a walk needs at least one node.")
     first = walk[0]
-    is_walk = isinstance(first, list | np.ndarray) or hasattr(first, "nodes")
+    is_walk = isinstance(first, list) or is_array(first) or hasattr(first, "nodes")
     return not is_walk and not (
         isinstance(first, tuple) and first not in graph and not isinstance(graph.label(0), tuple)
     )
@@ -147,7 +148,7 @@ def _list_distinct(walk: Any, name: str) -> tuple[list[Any], int]:
     _check_list(walk)
     if len(walk) == 0:
         raise WalkError(f"{name} is empty; a walk needs at least one node.")
-    labels = [label.item() if isinstance(label, np.generic) else label for label in walk]
+    labels = [as_plain(label) for label in walk]
     try:
         return list(dict.fromkeys(labels)), len(labels)
     except TypeError:  # `Graph.positions` raises an error that names the label that is not hashable
@@ -155,7 +156,7 @@ def _list_distinct(walk: Any, name: str) -> tuple[list[Any], int]:
 
 
 def _check_list(walk: Any) -> None:
-    if isinstance(walk, str | bytes) or not isinstance(walk, Sequence | np.ndarray):
+    if isinstance(walk, str | bytes) or not (isinstance(walk, Sequence) or is_array(walk)):
         fix = (
             "; give a data frame to curiograph.human.Trajectories.from_frame first" if hasattr(walk, "columns") else ""
         )

@@ -13,7 +13,7 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import IntegerLabels, LabelReader, Labels, ListLabels, as_labels, suggest_labels
+from curiograph.graph.labels import IntegerLabels, LabelReader, Labels, ListLabels, as_labels, as_plain, suggest_labels
 from curiograph.results import OUTSIDE, Skipped, Table
 from curiograph.validation import check_integer, check_seed, is_number
 
@@ -98,7 +98,7 @@ class Trajectories(Table):
         for name, given in (("user", users), ("session", sessions)):
             if given is not None and len(given) != len(listed):
                 raise SettingError(f"there are {len(listed)} walks but {len(given)} {name}s; give one {name} per walk.")
-        labels = [label for walk in listed for label in walk]
+        labels = [as_plain(label) for walk in listed for label in walk]
         names = ListLabels(dict.fromkeys(labels)) if graph is None else graph.names
         walkers = range(len(listed)) if users is None else users
         known_users = ListLabels(dict.fromkeys(walkers))

@@ -26,6 +26,7 @@ from . import pagerank_batch as pagerank_batch
 from . import pagerank_single as pagerank_single
 from . import pruning as pruning
 from . import random as random
+from . import random_graphs as random_graphs
 from . import rank_probabilities as rank_probabilities
 from . import resampling as resampling
 from . import rewire as rewire
