@@ -64,20 +64,21 @@ def list_new_tasks() -> Iterator[Task]:
                 if (reward, steps) == ("cpt", 200):  # where a search takes seconds per walk
                     graphs, count = graphs[:2], 1
                 group = "families" if nodes == min(SIZES) else "sizes"
-                starts = [draw_starts(np.arange(nodes), count, number) for number in range(len(graphs))]
+                starts = [draw_starts(np.arange(nodes), count, reward, steps, number) for number in range(len(graphs))]
                 yield add_hash(Task(f"{reward}-{family}-{nodes}-{steps}", group, reward, steps, graphs, starts))
         for steps, (least, count) in REAL_STARTS.items():
             for path in sorted((find_networks() or TASK_FILE).glob("*.tsv")):
                 name = path.stem.removesuffix("-directed")
                 graph = read_graph(path, directed=path.stem.endswith("-directed"))
                 if graph.num_nodes > least and (reward, steps) != ("cpt", 200):
-                    starts = [draw_starts(list_starts(graph, "frontier"), count, 0)]
+                    starts = [draw_starts(list_starts(graph, "frontier"), count, reward, steps)]
                     yield add_hash(Task(f"{reward}-{name}-{steps}", "real", reward, steps, [name], starts))
 
 
-def draw_starts(possible: np.ndarray, count: int, number: int) -> list[int]:
-    """Draw distinct starts; fewer starts are the first of more."""
-    return np.random.default_rng([SEED, number]).permutation(possible)[:count].tolist()
+def draw_starts(possible: np.ndarray, count: int, reward: str, steps: int, number: int = 0) -> list[int]:
+    """Draw distinct starts; those of another reward or length differ, so that walks are not repeated."""
+    rng = np.random.default_rng([SEED, number, steps, *reward.encode()])
+    return rng.permutation(possible)[:count].tolist()
 
 
 def add_hash(task: Task) -> Task:

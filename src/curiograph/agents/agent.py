@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64
-from curiograph.errors import AgentError
+from curiograph.errors import AgentError, quote_value
 from curiograph.exploration.mdp import Exploration
 
 
 class Agent(ABC):
     """Scores candidates; a walk visits the candidate with the highest score, ties are broken at random.
 
-    A custom agent needs a `name` and a method `scores`; inheriting from this class is optional.
+    A custom agent needs a `name` and a method `scores`; inheriting from this class is optional. Many walks advance
+    together; `exploration.reward.name` tells for which reward.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def replay_walks(agent: str, initial: Exploration, ended: Any) -> Exploration:
         wrong = moving & ((keys[places] != rows * size + nodes) | (ended.lengths <= current.lengths))
         if np.any(wrong):
             walk = int(np.flatnonzero(wrong)[0])
-            found = ended.nodes[walk, : ended.lengths[walk]].tolist()
+            found = quote_value(ended.nodes[walk, : ended.lengths[walk]].tolist())
             raise AgentError(
                 f"agent {agent!r}: walk {walk} is {found}; a walk visits candidates only, and continues until "
                 "none is left."

@@ -1,4 +1,4 @@
-"""`suite`: a frozen set of tasks with floors and ceilings, on which any agent can be evaluated and its walks verified."""
+"""`suite`: a frozen set of tasks with floors and ceilings, on which agents are evaluated and their walks verified."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +18,31 @@ from curiograph.agents.agent import Agent, replay_walks
 from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.agents.layers import limit_blas_threads
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import AgentError, FileFormatError, GraphError, SettingError, UnknownNameError, quote_value, shorten_text
+from curiograph.errors import (
+    AgentError,
+    FileFormatError,
+    GraphError,
+    SettingError,
+    UnknownNameError,
+    quote_value,
+    shorten_text,
+)
 from curiograph.exploration.mdp import Exploration, begin
-from curiograph.files import PathLike, as_path, hash_chunks, list_data_folders, open_atomic, read_text
+from curiograph.files import (
+    PathLike,
+    as_path,
+    hash_chunks,
+    list_data_folders,
+    open_atomic,
+    read_text,
+    wrap_parse_errors,
+)
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph
 from curiograph.graph.toys import grid
 from curiograph.progress import Progress, no_progress
-from curiograph.results import Table, get_version, to_plain
+from curiograph.results import Table, get_version
 from curiograph.rewards.reward import Tracker
 
 if TYPE_CHECKING:
@@ -117,7 +133,7 @@ class SuiteResult(Table):
     agent: str
     """Name of the agent."""
     track: str
-    """"learned" if the agent decides without computing rewards, otherwise "search"."""
+    """One of `TRACKS`: "learned" if the agent decides without computing rewards, otherwise "search"."""
     walks: dict[str, list[list[int]]]
     """The walks of each task: positions of nodes in their graph."""
     returns: dict[str, Float64]
@@ -176,9 +192,7 @@ class SuiteResult(Table):
         parts = np.bincount(index, gain - value * most) / most.sum() * np.sqrt(len(clusters) / (len(clusters) - 1))
         return value, dict(zip(clusters.tolist(), parts.tolist(), strict=True))
 
-    @cached_property
-    def tasks(self) -> list[dict[str, Any]]:
-        """The rows of the table."""
+    def columns(self) -> Mapping[str, Any]:
         rows = []
         for name, returns in self.returns.items():
             task, (share, parts) = read_tasks()[name], self._estimate(name)
@@ -187,17 +201,14 @@ class SuiteResult(Table):
             row |= {"random": float(np.mean(task.random)), "ceiling": float(np.mean(task.ceiling)), "share": share}
             row |= {"share_sem": float(np.linalg.norm([*parts.values()])), "microseconds": self.microseconds[name]}
             rows.append({"task": name, **row})
-        return rows
-
-    def columns(self) -> Mapping[str, Any]:
-        return {name: [task[name] for task in self.tasks] for name in self.tasks[0]}
+        return {name: [row[name] for row in rows] for name in rows[0]}
 
     def list_facts(self) -> dict[str, Any]:
         scores = {str(budget): self.score(budget) for budget in BUDGETS}
         return super().list_facts() | {"share": self.share, "score": self.score(), "scores": scores}
 
     def __repr__(self) -> str:
-        size = f"{len(self.tasks)} of {len(read_tasks())} tasks"
+        size = f"{len(self.returns)} of {len(read_tasks())} tasks"
         return f"SuiteResult({self.agent}, {self.track} track: {self.share:.1%} of the ceiling on {size})"
 
     def save(self, path: PathLike) -> None:
@@ -217,33 +228,32 @@ class SuiteResult(Table):
         Raise FileFormatError if a walk is not allowed or has another start, or if a mean return is not that of the
         walks. What walks cannot show is taken from the file: times, the track, and the name of the agent.
         """
-        try:
+        with wrap_parse_errors(path, "suite result"):
             record = json.loads(read_text(path))
-            agent, track, runs = shorten_text(record["agent"]), record["track"], record["tasks"]
-            if record["suite"] != VERSION or track not in TRACKS or not runs:
-                raise ValueError("it has no tasks, another version or an unknown track")
-        except FileFormatError:
-            raise
-        except Exception as error:
-            reason = shorten_text(error) or type(error).__name__
-            raise FileFormatError(f"{path}: is not a result of suite {VERSION} ({reason}); save it again.") from None
+            result = cls(shorten_text(record["agent"]), record["track"], {}, {}, {}, record["suite"])
+            runs = dict(record["tasks"])
+            if result.suite != VERSION or result.track not in TRACKS or not runs:
+                raise ValueError(f"its suite is not {VERSION}, its track is unknown, or it has no tasks")
         stored, networks = read_tasks(), find_networks(data)
-        result = cls(agent, track, {}, {}, {})
         for number, (name, run) in enumerate(runs.items()):
-            progress(f"verifying {agent} on {name}", number / len(runs))
+            progress(f"verifying {result.agent} on {name}", number / len(runs))
             if name not in stored:
                 raise FileFormatError(f"{path}: the suite has no task {quote_value(name)}.")
             initial = stored[name].begin(networks)
-            try:
-                mean, microseconds = float(run["mean"]), float(run["microseconds"])
-                returns = replay_walks(agent, initial, continue_walks(initial, run["walks"])).returns
-                if not np.isclose(mean, returns.mean(), rtol=1e-6):
-                    raise ValueError(f"the mean return is {mean:.6g}, but that of the walks is {returns.mean():.6g}")
+            with wrap_parse_errors(f"{path}, {name}", "suite result"):
+                if not isinstance(run, dict) or not {"mean", "microseconds", "walks"} <= run.keys():
+                    raise ValueError("it must have mean, microseconds and walks")
+                ended = continue_walks(initial, run["walks"])
+                done = replay_walks(result.agent, initial, ended)
+                if np.any(done.lengths < ended.lengths):
+                    raise ValueError("a walk continues where it has no candidates")
+                mean, microseconds = done.returns.mean(), float(run["microseconds"])
+                if not np.isclose(float(run["mean"]), mean, rtol=1e-6):
+                    raise ValueError(f"the mean return is {run['mean']}, but that of the walks is {mean:.6g}")
                 if not 0 < microseconds < np.inf:
                     raise ValueError(f"the time per decision is {microseconds} microseconds")
-            except (AgentError, KeyError, TypeError, ValueError, OverflowError) as error:
-                raise FileFormatError(f"{path}: task {name}: {shorten_text(error, 300)}") from None
-            result.walks[name], result.returns[name], result.microseconds[name] = run["walks"], returns, microseconds
+            result.walks[name], result.returns[name] = run["walks"], done.returns
+            result.microseconds[name] = microseconds
         return result
 
 
@@ -261,9 +271,10 @@ def suite(
     (10, 50 and 200 nodes on sixteen real networks). The ceiling is the highest return known from the same start.
 
     Every step is checked, and returns are computed from the nodes. The track is found out: the agent first explores a
-    toy graph, with kernels compiled on the way, whose exploration refuses to compute rewards. If the agent completes
-    its walks, its track is "learned" and its tasks refuse rewards too; otherwise it is "search". Then each task is run
-    once, and the CPU time of this run is divided by the number of decisions.
+    toy graph, which also compiles kernels, in an exploration that refuses to compute rewards. If it completes the walk,
+    its track is "learned" and the tasks refuse rewards too; otherwise it is "search". Then each task is run once, and
+    the CPU time of this run, divided by the number of decisions, is its time. A score at a budget of time counts tasks
+    that take more as random walks, with a share of 0.
 
     Parameters
     ----------
@@ -291,18 +302,22 @@ def suite(
     """
     stored, networks = read_tasks(), find_networks(data)
     agents = {key: as_agent(each) for key, each in (agent if isinstance(agent, Mapping) else {"": agent}).items()}
-    for name in tasks or ():
-        if name not in stored and name not in GROUPS:
-            raise UnknownNameError(
-                f"the suite has no task {quote_value(name)}; the groups are {', '.join(GROUPS)}, and the tasks are "
-                f"{', '.join(stored)}."
-            )
+    unknown = [name for name in tasks or () if name not in stored and name not in GROUPS]
+    unknown += [key for key in agents if not any(name.startswith(key) for name in stored)]
+    if unknown:
+        raise UnknownNameError(
+            f"the suite has no task {quote_value(unknown[0])}; the groups are {', '.join(GROUPS)}, and the tasks are "
+            f"{', '.join(stored)}."
+        )
     wanted = tasks or GROUPS
     if tasks is None and networks is None:
         warnings.warn("the real networks are left out; `curiograph data get real-networks` gets them.", stacklevel=2)
         wanted = GROUPS[:-1]
     chosen = [task for task in stored.values() if task.name in wanted or task.group in wanted]
-    runs = [(task, each) for task in chosen for key, each in agents.items() if task.name.startswith(key)]
+    runs = []
+    for task in chosen:
+        keys = [key for key in agents if task.name.startswith(key)]
+        runs += [(task, agents[max(keys, key=len)])] if keys else []
     if not runs:
         raise SettingError(f"no agent is given for {chosen[0].name}; the keys are {quote_value(list(agents))}.")
     result = SuiteResult(", ".join(dict.fromkeys(each.name for _, each in runs)), find_track(runs), {}, {}, {})
@@ -325,17 +340,16 @@ def suite(
 
 def find_track(runs: Sequence[tuple[Task, Agent]]) -> str:
     """Return the track of agents, after walks of all lengths on a graph that is not in the suite."""
-    kinds = dict.fromkeys((agent, task.reward, task.steps) for task, agent in runs)
-    for track in TRACKS:
-        try:
-            for agent, reward, steps in kinds:
-                walks = begin([grid(3, 100)], [[0, 150]], reward, steps)
-                agent.run(hide_reward(walks) if track == "learned" else walks)
-            break
-        except AgentError:
-            if track == TRACKS[-1]:
-                raise
-    return track
+    kinds = {(id(agent), task.reward, task.steps): agent for task, agent in runs}
+    walks = [(agent, begin([grid(3, 100)], [[0, 150]], reward, steps)) for (_, reward, steps), agent in kinds.items()]
+    try:
+        for agent, initial in walks:
+            agent.run(hide_reward(initial))
+        return "learned"
+    except AgentError:
+        for agent, initial in walks:
+            agent.run(initial)
+        return "search"
 
 
 @dataclass(frozen=True)
@@ -407,8 +421,7 @@ def load_graph(name: str, networks: Path | None) -> Graph:
     with np.load(GRAPH_FILE) as stored:
         if name in stored:
             return Graph.from_arrays(*np.cumsum(stored[name], axis=1, dtype=np.uint16).astype(np.int64))
-    for ending in ("", "-directed") if networks else ():
-        path = Path(networks, f"{name}{ending}.tsv")
+    for path in () if networks is None else (networks / f"{name}.tsv", networks / f"{name}-directed.tsv"):
         if path.is_file():
-            return read_graph(path, directed=bool(ending))
+            return read_graph(path, directed=path.stem != name)
     raise GraphError(f"there is no network {name!r} in {networks}; `curiograph data get real-networks` gets it.")
