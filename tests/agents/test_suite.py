@@ -202,9 +202,9 @@ FORGERIES = {
     "text": (edit(lambda run: run["walks"][7].__setitem__(3, "1")), "walk 7"),
     "fewer": (edit(lambda run: run["walks"].pop()), "200 walks"),
     "task": (lambda record: record["tasks"].update(other={}), "'other'"),
-    "version": (lambda record: record.update(suite="v1"), "version"),
-    "track": (lambda record: record.update(track="best"), "track"),
-    "nothing": (lambda record: record.update(tasks={}), "tasks"),
+    "version": (lambda record: record.update(suite="v1"), "'v1'"),
+    "track": (lambda record: record.update(track="best"), "'best'"),
+    "nothing": (lambda record: record.update(tasks={}), "0 tasks"),
 }
 
 

@@ -143,11 +143,14 @@ def test_leaderboard_of_results_and_files(tmp_path: Path, monkeypatch: pytest.Mo
     cg.suite("beam:2", names).save(tmp_path / "own.json")
     document = leaderboard.compute(Setup(), ("greedy", "gnn"), add=(str(tmp_path / "own.json"),))
     (table,) = leaderboard.report(document).tables.values()
-    assert table["agent"].tolist() == ["beam:2", "greedy", "gnn"]
-    assert table["track"].tolist() == ["search", "search", "learned"]
-    gnn = cg.suite({"igt-ws": "igt-ws", "cpt-ws": "cpt-ws"}, names).to_frame()["share"]
-    assert table["50 nodes, 10"][2] == f"{100 * gnn[0]:.0f} / {100 * gnn[1]:.0f}"
-    assert table["real networks, 10"].tolist() == ["- / -"] * 3
+    gnn = cg.suite({"igt-ws": "igt-ws", "cpt-ws": "cpt-ws"}, names)
+    shares = {"gnn": gnn.share, "beam:2": cg.suite("beam:2", names).share, "greedy": cg.suite("greedy", names).share}
+    assert table["agent"].tolist() == sorted(shares, key=lambda name: -shares[name])
+    rows = table.set_index("agent")
+    assert rows["track"].to_dict() == {"greedy": "search", "gnn": "learned", "beam:2": "search"}
+    first, second = gnn.to_frame()["share"]
+    assert rows["50 nodes, 10"]["gnn"] == f"{100 * first:.0f} / {100 * second:.0f}"
+    assert rows["real networks, 10"].tolist() == ["- / -"] * 3
 
 
 # ---- times ----------------------------------------------------------------------------------------------------------
