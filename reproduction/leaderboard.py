@@ -27,16 +27,13 @@ TITLES = {"families": "50 nodes", "sizes": "500 and 5,000 nodes", "real": "real 
 
 def compute(setup: Setup, agents: tuple[str, ...] = AGENTS, add: tuple[str, ...] = ()) -> dict[str, Any]:
     """Evaluate agents on all tasks, and add results that `curiograph evaluate --suite` or `SuiteResult.save` wrote."""
-    stages = split_progress(setup.progress, [1] * (len(agents) + len(add)))
-    results = []
-    for name, stage in zip(agents, stages, strict=False):
+    results = [SuiteResult.load(path, data=setup.folder, progress=setup.progress) for path in add]
+    for name, stage in zip(agents, split_progress(setup.progress, [1] * len(agents)), strict=True):
         agent: Any = name
         if name in ENDINGS:
             starts = [f"{reward}-{family}" for reward in REWARDS for family in FAMILIES]
             agent = {start: start + ENDINGS[name] for start in starts}
         results.append(replace(suite(agent, data=setup.folder, progress=stage), agent=name))
-    for path, stage in zip(add, stages[len(agents) :], strict=True):
-        results.append(SuiteResult.load(path, data=setup.folder, progress=stage))
     results.sort(key=lambda result: -result.score())
     differences = [None, *(lower.compare(upper).iloc[-1].to_dict() for upper, lower in pairwise(results))]
     return {"agents": [{**result.to_dict(), "difference": d} for result, d in zip(results, differences, strict=True)]}
