@@ -89,6 +89,14 @@ def read_text(path: PathLike) -> str:
     raise FileFormatError(f"{path}, line {line}: {fault}.")
 
 
+def list_data_folders() -> list[Path]:
+    """Return the folders in which datasets are looked for: that of CURIOGRAPH_DATA, and that of downloads."""
+    import pooch
+
+    given = os.environ.get("CURIOGRAPH_DATA")
+    return [*([Path(given)] if given else []), Path(pooch.os_cache("curiograph"), "data")]
+
+
 @contextmanager
 def wrap_parse_errors(path: PathLike, kind: str) -> Iterator[None]:
     """Convert any exception that a library raises on a malformed file to FileFormatError."""

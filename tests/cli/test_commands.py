@@ -91,6 +91,26 @@ def test_evaluate_resumes_from_its_run_folder(run, here):
     assert run(*line).out.splitlines()[-1].startswith(f"mean return {first['mean']:.6g} ±")
 
 
+def test_suite_results_are_verified(run, here):
+    cg.suite("random", ["families"]).save("random.json")
+    ran = run("evaluate", "--verify", "random.json", "--json", "--quiet")
+    assert (ran.code, ran.err, ran.document["track"], len(ran.document["rows"])) == (0, "", "learned", 8)
+    stored = json.loads((here / "random.json").read_text())
+    stored["tasks"]["cpt-er-50-10"]["walks"][3].reverse()
+    (here / "random.json").write_text(json.dumps(stored))
+    ran = run("evaluate", "--verify", "random.json")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert "cpt-er-50-10" in ran.err
+
+
+@pytest.mark.long
+def test_suite_is_run_and_kept(run, here):
+    ran = run("evaluate", "--suite", "--agent", "random", "--out", "random.json")
+    assert "40 of 94 tasks" in ran.out
+    assert "data get real-networks" in ran.err
+    assert run("evaluate", "--verify", "random.json").out.splitlines()[:40] == ran.out.splitlines()[:40]
+
+
 def test_evaluate_reads_published_environments(run, here):
     graph = {"nodes": [{"id": node} for node in range(6)], "links": [{"source": i, "target": i + 1} for i in range(5)]}
     (here / "sets.json").write_text(json.dumps({part: {"0": graph} for part in ("train", "val", "test")}))

@@ -166,6 +166,8 @@ BAD = [
     ("profile toy:library people.txt --measure joy", "'joy'"),
     ("evaluate", "--family"),
     ("evaluate --family rg --graph links.tsv", "--family"),
+    ("evaluate --suite --family rg", "--suite"),
+    ("evaluate --verify broken.json", "broken.json"),
     ("evaluate --family rg --episodes many", "'many'"),
     ("evaluate --family rg --nodes 2", "--nodes is 2"),
     ("evaluate --family rg --workers spark", "'spark'"),

@@ -172,21 +172,20 @@ def test_shares_on_real_networks(data: Path) -> None:
     assert results[3]["shares"]["greedy"] == pytest.approx(wanted)
 
 
-def test_leaderboard_is_sorted_by_the_mean_over_groups() -> None:
-    def task(group: str, share: float | None, time: float) -> dict[str, Any]:
-        return {"task": f"igt-{group}", "group": group, "reward": "igt", "share": share, "microseconds": time}
-
-    agents = {
-        "greedy": [task("families", 0.2, 1.0), task("sizes", 0.4, 1.0)],
-        "partial": [task("families", 1.0, 3.0)],
-        "best": [task("families", 0.9, 2.0), task("sizes", 0.8, 8.0)],
-        "undefined": [task("families", None, 1.0), task("sizes", 0.1, 1.0)],
-    }
-    (table,) = leaderboard.report({"agents": agents}).tables.values()
-    assert table["agent"].tolist() == ["best", "partial", "greedy", "undefined"]
-    assert table["mean"].tolist() == ["21 %", "12 %", "8 %", "1 %"]  # two of the eight groups and rewards
-    assert table["time"].tolist() == ["4.0", "3.0", "1.0", "1.0"]
-    assert table["50 nodes, igt"].tolist() == ["90 %", "100 %", "20 %", "-"]
+def test_leaderboard_of_results_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["igt-ws-50-10", "cpt-ws-50-10"]
+    monkeypatch.setattr(leaderboard, "suite", lambda agent, **options: cg.suite(agent, names))
+    cg.suite("beam:2", names).save(tmp_path / "own.json")
+    document = leaderboard.compute(Setup(), ("greedy", "gnn"), add=(str(tmp_path / "own.json"),))
+    (table,) = leaderboard.report(document).tables.values()
+    gnn = cg.suite({"igt-ws": "igt-ws", "cpt-ws": "cpt-ws"}, names)
+    shares = {"gnn": gnn.share, "beam:2": cg.suite("beam:2", names).share, "greedy": cg.suite("greedy", names).share}
+    assert table["agent"].tolist() == sorted(shares, key=lambda name: -shares[name])
+    rows = table.set_index("agent")
+    assert rows["track"].to_dict() == {"greedy": "search", "gnn": "learned", "beam:2": "search"}
+    first, second = gnn.to_frame()["share"]
+    assert rows["50 nodes, 10"]["gnn"] == f"{100 * first:.0f} / {100 * second:.0f}"
+    assert rows["real networks, 10"].tolist() == ["- / -"] * 3
 
 
 # ---- times ----------------------------------------------------------------------------------------------------------

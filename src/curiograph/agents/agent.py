@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64
-from curiograph.errors import AgentError
+from curiograph.errors import AgentError, quote_value
 from curiograph.exploration.mdp import Exploration
 
 
 class Agent(ABC):
     """Scores candidates; a walk visits the candidate with the highest score, ties are broken at random.
 
-    A custom agent needs a `name` and a method `scores`; inheriting from this class is optional.
+    A custom agent needs a `name` and a method `scores`; inheriting from this class is optional. Many walks advance
+    together; `exploration.reward.name` tells for which reward.
 
     Examples
     --------
@@ -58,10 +59,10 @@ def score_candidates(agent: Any, exploration: Exploration) -> Float64:
     return scores
 
 
-def replay_walks(agent: Agent, initial: Exploration, ended: Any) -> Exploration:
-    """Repeat the walks that `agent.run(initial)` returned, step by step; raise `AgentError` if one is not allowed."""
+def replay_walks(agent: str, initial: Exploration, ended: Any) -> Exploration:
+    """Repeat the walks with which an agent ended `initial`, step by step; raise `AgentError` if one is not allowed."""
     if not isinstance(ended, Exploration) or ended.nodes.shape != initial.nodes.shape:
-        raise AgentError(f"agent {agent.name!r}: run returned {ended!r}; it must return the finished exploration.")
+        raise AgentError(f"agent {agent!r}: run returned {ended!r}; it must return the finished exploration.")
     current, rows = initial.rows(np.arange(len(initial.lengths))), np.arange(len(initial.lengths))
     while not current.finished:
         candidates, size = current.candidates, int(current.stack.starts[-1])
@@ -72,9 +73,9 @@ def replay_walks(agent: Agent, initial: Exploration, ended: Any) -> Exploration:
         wrong = moving & ((keys[places] != rows * size + nodes) | (ended.lengths <= current.lengths))
         if np.any(wrong):
             walk = int(np.flatnonzero(wrong)[0])
-            found = ended.nodes[walk, : ended.lengths[walk]].tolist()
+            found = quote_value(ended.nodes[walk, : ended.lengths[walk]].tolist())
             raise AgentError(
-                f"agent {agent.name!r}: walk {walk} is {found}; a walk visits candidates only, and continues until "
+                f"agent {agent!r}: walk {walk} is {found}; a walk visits candidates only, and continues until "
                 "none is left."
             )
         current = current.step(np.where(moving, places, -1))

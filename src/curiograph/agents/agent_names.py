@@ -133,7 +133,7 @@ def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "
         initial = exploration = begin([checked_graph], [starts], reward, steps, seed=seed)
         for _ in range(steps - 1):
             exploration = exploration.step(exploration.best(check_scores(agent, exploration)))
-        replay_walks(agent, initial, agent.run(initial.rows(np.arange(len(starts)))))
+        replay_walks(agent.name, initial, agent.run(initial.rows(np.arange(len(starts)))))
 
 
 def check_scores(agent: Agent, exploration: Exploration) -> Float64:

@@ -65,7 +65,8 @@ class PlannerAgent(BeamAgent):
 
     Without a network of its own, the planner uses the shipped ones for the reward of the exploration, learned on many
     kinds of graphs. For a sum of rewards, the values of its terms are added; a term without learned values, or with a
-    negative weight, is expected to keep its value. If no term has learned values, all walks are ranked as in the plain beam.
+    negative weight, is expected to keep its value. If no term has learned values, walks are ranked as in the plain
+    beam.
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,11 +34,23 @@ def evaluate(
     episodes: Annotated[str, typer.Option(help="Walks per graph from random starts, or all.")] = "100",
     graphs: Annotated[int, typer.Option(help="Number of generated graphs.", min=1)] = 10,
     nodes: Nodes = 50,
+    suite: Annotated[
+        bool, typer.Option("--suite", help="All tasks of the frozen benchmark; --out keeps walks.")
+    ] = False,
+    verify: Annotated[Path | None, typer.Option(help="Recompute a result of --suite from its walks.")] = None,
 ) -> None:
     """Compute the mean return of an agent over many walks, with standard errors over episodes and clustered by graph.
 
     [bold]curiograph evaluate --family rg --agent greedy --reward cpt --episodes 20[/bold]
+
+    [bold]curiograph evaluate --suite --agent planner --out planner.json[/bold], which --verify planner.json checks.
     """
+    if suite or verify is not None:
+        if suite == (verify is not None) or (family, graph, environments) != (None, None, None):
+            raise SettingError(
+                "give one of --suite, --verify FILE, --family NAME, --graph FILE or --environments FILE."
+            )
+        return evaluate_suite(output, agent, verify)
     check_out(output.out)
     if episodes != "all" and not episodes.isdecimal():
         raise SettingError(f"--episodes is {episodes!r}; give a whole number or all.")
@@ -51,6 +64,23 @@ def evaluate(
     if not output.json:
         early = f"; {found.ended_early:,} walks ended early" if found.ended_early else ""
         print(f"mean return {found.mean:.6g} ± {found.sem:.2g} by {found.agent}{early}")
+
+
+def evaluate_suite(output: options.Output, agent: str, verify: Path | None) -> None:
+    """Run an agent on the suite, or verify a stored result, and print the table."""
+    from curiograph.agents.suite import BUDGETS, SuiteResult
+
+    check_out(output.out, (".json",))
+    with show_progress(output.quiet) as progress:
+        found = cg.suite(agent, progress=progress) if verify is None else SuiteResult.load(verify, progress=progress)
+    if output.out is not None:
+        found.save(output.out)
+    emit(replace(output, out=None), found, found.to_frame(), title=f"suite {found.suite}")
+    if not output.json:
+        scores = ", ".join(f"{found.score(budget):.1%} at {budget:,}" for budget in BUDGETS)
+        print(f"{found}; score {found.score():.1%}, {scores} microseconds a decision")
+        if verify is not None:
+            print("every walk is allowed, and all returns are computed from the walks; times are those of the file")
 
 
 def load_sets(

@@ -124,10 +124,10 @@ def estimate_returns(
     """Estimate the return of every extension of partial walks: what the walk has gained, and what is still to come.
 
     To come are the reward of the candidate, repeated to the end of the walk, and a learned residual of the next
-    `HORIZON` steps, from a network with the weights w1 to b3. The walks `groups[g]:groups[g + 1]` compete. If they have more than 1.5 times `budget`
-    extensions, a first network, with the weights v1 to c2, chooses the best from the features that need no neighbors of
-    the candidate, and the others are ranked below those. `gained` are the rewards of every walk so far; the other
-    parameters are those of `compute_features`.
+    `HORIZON` steps, from a network with the weights w1 to b3. The walks `groups[g]:groups[g + 1]` compete. If they have
+    more than 1.5 times `budget` extensions, a first network, with the weights v1 to c2, chooses the best from the
+    features that need no neighbors of the candidate, and the others are ranked below those. `gained` are the rewards of
+    every walk so far; the other parameters are those of `compute_features`.
     """
     out = np.empty(candidates.shape[0], np.float64)
     chosen = np.ones(candidates.shape[0], np.bool_)

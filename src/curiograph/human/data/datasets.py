@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import unquote
 
 from curiograph.errors import FileFormatError, GraphError, SettingError, UnknownNameError, quote_value, shorten_text
-from curiograph.files import PathLike, as_path
+from curiograph.files import PathLike, as_path, list_data_folders
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import ListLabels
 from curiograph.human.data.events import EventColumns, guess
@@ -276,8 +276,7 @@ def _list_roots(folder: PathLike | None) -> list[Path]:
         if not as_path(folder).is_dir():
             raise FileFormatError(f"{folder}: there is no such folder; check its name.")
         return [as_path(folder)]
-    given = os.environ.get("CURIOGRAPH_DATA")
-    return [*([Path(given)] if given else []), get_cache_folder()]
+    return list_data_folders()
 
 
 def read_wikispeedia(path: Path, back_clicks: BackClicks = "resolve") -> tuple[Trajectories, Graph, dict[str, str]]:
@@ -420,9 +419,7 @@ def read_books(file: Path) -> Trajectories:
 
 def get_cache_folder() -> Path:
     """Return the folder of downloaded datasets."""
-    import pooch
-
-    return Path(pooch.os_cache("curiograph"), "data")
+    return list_data_folders()[-1]
 
 
 def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = no_progress) -> Path:
