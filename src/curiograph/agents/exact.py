@@ -63,7 +63,7 @@ class ExactAgent(BeamAgent):
         for i in range(count):
             nodes[i], bounds[i] = self._search_walk(origin.rows(np.array([i])))
         lengths = (nodes >= 0).sum(axis=1)
-        found = replay_walks(self, origin, replace(origin, nodes=nodes, lengths=lengths))
+        found = replay_walks(self.name, origin, replace(origin, nodes=nodes, lengths=lengths))
         return found, np.maximum(bounds + origin.returns, found.returns)
 
     def _search_walk(self, walk: Exploration) -> tuple[Int32, float]:
@@ -82,7 +82,7 @@ class ExactAgent(BeamAgent):
                 if ends.max() > most:
                     best, most = part[ends.argmax()], float(ends.max())
                 if left == 0 and len(earned) and earned.max() > most:
-                    best, most = _append(part, c, earned.argmax(keepdims=True))[0], float(earned.max())
+                    best, most = _append(part, c, np.array([earned.argmax()]))[0], float(earned.max())
                 if left > 0:
                     bounds = earned + _bound_rewards(current)
                     order, keys = kernels.pruning.compute_sort_keys(
