@@ -25,9 +25,23 @@ def make_planner(width: int = 8, scale: float = 0.0) -> PlannerAgent:
 
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
 def test_without_predictions_it_is_a_beam_search(reward):
-    graphs = [cg.generate("ws", nodes=20, seed=seed) for seed in range(3)]
-    exploration = begin(graphs, [[0, 5]] * 3, reward, 7, seed=2)
-    assert np.array_equal(make_planner(1).run(exploration).nodes, BeamAgent(1).run(exploration).nodes)
+    graph = cg.generate("ws", nodes=20, seed=0)
+    exploration = begin([graph], [[0, 5]], reward, 7, seed=2)
+    found, best = make_planner(400).run(exploration).returns, BeamAgent(1000).run(exploration).returns
+    np.testing.assert_allclose(found, best)  # both keep all walks
+
+
+def test_long_walks_are_ranked_by_reward_after_nine_nodes():
+    lengths = []
+
+    class CountingPlanner(PlannerAgent):
+        def estimate_returns(self, current, groups=None, gained=None, budget=None):
+            lengths.append(int(current.lengths.max()))
+            return super().estimate_returns(current, groups, gained, budget)
+
+    planner = make_planner()
+    CountingPlanner(planner.shape, planner.network).run(begin([cg.generate("er", seed=0)], [[0]], "igt", 20))
+    assert lengths == list(range(1, 10))
 
 
 @pytest.mark.parametrize("reward", ["igt", pytest.param("cpt", marks=pytest.mark.long)])
@@ -49,8 +63,9 @@ def test_the_beam_is_wider_at_the_start_of_a_walk():
     planner = make_planner(10)
     CountingPlanner(planner.shape, planner.network, width=10).run(begin([cg.generate("er", seed=0)], [[0]], "igt", 11))
     assert widths[0] == 1
-    assert max(widths) == widths[3] == 12
-    assert widths[-1] == 7
+    assert max(widths) == widths[2] == 23
+    assert widths[2:] == sorted(widths[2:], reverse=True)
+    assert widths[-1] == 10
 
 
 def test_scores_are_predicted_returns():

@@ -34,7 +34,7 @@ class ExactAgent(BeamAgent):
     >>> from curiograph.graph.toys import grid
     >>> walks, bounds = ExactAgent().prove(begin([grid(3, 3)], [[4]], "igt", 9))
     >>> walks.returns, bounds
-    (array([6.]), array([6.]))
+    (array([13.]), array([13.]))
     """
 
     def __init__(self, width: int = DEFAULT_STATES) -> None:
