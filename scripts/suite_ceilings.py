@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from curiograph.agents.agent_names import as_agent
+from curiograph.agents.exact import ExactAgent
 from curiograph.agents.suite import GRAPH_FILE, TASK_FILE, Task, find_networks, load_graph, read_tasks
 from curiograph.exploration.mdp import list_starts
 from curiograph.files import open_atomic
@@ -92,13 +93,19 @@ def add_hash(task: Task) -> Task:
     return replace(task, random=returns.mean(axis=0).round(6).tolist(), ceiling=returns.max(axis=0).round(6).tolist())
 
 
-def raise_ceiling(task: Task, searches: Sequence[str], proven: bool) -> Task:
+def raise_ceiling(task: Task, searches: Sequence[str]) -> Task:
     """Return a task with the highest returns that these searches and those before found from each start."""
-    walks, best = task.begin(find_networks()), np.array(task.ceiling)
+    walks, best, proven = task.begin(find_networks()), np.array(task.ceiling), task.proven
     for name in searches:
-        best = np.maximum(best, as_agent(name).run(walks.rows(np.arange(len(best)))).returns.round(6))
+        agent, rows = as_agent(name), walks.rows(np.arange(len(best)))
+        if isinstance(agent, ExactAgent):
+            ended, bounds = agent.prove(rows)
+            proven |= bool(np.all(bounds <= ended.returns + 1e-6))
+        else:
+            ended = agent.run(rows)
+        best = np.maximum(best, ended.returns.round(6))
     by = list(dict.fromkeys([*task.ceiling_by, *searches]))
-    return replace(task, ceiling=best.tolist(), ceiling_by=by, proven=task.proven or proven)
+    return replace(task, ceiling=best.tolist(), ceiling_by=by, proven=proven)
 
 
 def main() -> None:
@@ -106,7 +113,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*", help="beginnings of names of tasks (default: all)", metavar="TASK")
     parser.add_argument("--by", nargs="+", help="searches (default: the first ones)", metavar="AGENT")
-    parser.add_argument("--proven", action="store_true", help="the searches prove the optimum")
     parser.add_argument("--new", action="store_true", help="draw graphs and starts, and begin without ceilings")
     given = parser.parse_args()
     if given.new:
@@ -115,7 +121,7 @@ def main() -> None:
     for name, task in tasks.items():
         if name.startswith(tuple(given.tasks or [""])):
             searches = given.by or SEARCHES[task.reward, task.steps]
-            tasks[name] = raise_ceiling(task, searches, given.proven)
+            tasks[name] = raise_ceiling(task, searches)
             lines = ",\n".join(json.dumps(asdict(each)) for each in tasks.values())
             with open_atomic(TASK_FILE) as stream:
                 stream.write(f"[\n{lines}\n]\n".encode())
