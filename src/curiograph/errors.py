@@ -70,7 +70,9 @@ class JobStopped(KeyboardInterrupt):
 
 def shorten_text(text: object, length: int = 80) -> str:
     """Return `text` as one printable line of at most `length` characters."""
-    line = " ".join(str(text).split()).encode(errors="backslashreplace").decode()
+    line = " ".join(str(text).split())
+    if not line.isprintable():  # half of a surrogate pair, or a control code of the terminal
+        line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     return line if len(line) <= length else line[: length - 3] + "..."
 
 

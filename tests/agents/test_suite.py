@@ -225,11 +225,22 @@ def test_malformed_results_are_refused(text, tmp_path):
         SuiteResult.load(tmp_path / "bad.json")
 
 
+def test_the_name_in_a_file_cannot_control_a_terminal(stored, tmp_path):
+    record = {**json.loads(stored[0].read_text()), "agent": "best\x1b[2J\n\x07of all"}
+    (tmp_path / "named.json").write_text(json.dumps(record))
+    assert SuiteResult.load(tmp_path / "named.json").agent == r"best\x1b[2J \x07of all"
+
+
 def test_bad_requests(tmp_path, monkeypatch):
     monkeypatch.setenv("CURIOGRAPH_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(UnknownNameError, match="'igt-xy-50'"):
         cg.suite("greedy", ["igt-xy-50"])
+    for tasks in (WS[0], []):
+        with pytest.raises(SettingError, match="list of names"):
+            cg.suite("greedy", tasks)
+    with pytest.raises(SettingError, match="no task in common"):
+        cg.suite("greedy", WS[:1]).compare(cg.suite("greedy", ["cpt-ws-50-10"]))
     with pytest.raises(UnknownNameError, match="'itg'"):
         cg.suite({"igt": "greedy", "itg": "greedy"})
     with pytest.raises(SettingError, match="'cpt'"):

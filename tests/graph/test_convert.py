@@ -78,15 +78,22 @@ def test_pyg_round_trip(graph):
 
 
 def test_direction_of_pyg_edges():
-    def convert(edges, **values):
-        return Graph.from_pyg(SimpleNamespace(edge_index=np.array(edges), num_nodes=3, **values))
+    def convert(edges, directed=None, **values):
+        return Graph.from_pyg(SimpleNamespace(edge_index=np.array(edges), num_nodes=3, **values), directed=directed)
 
     assert not convert([[0, 1], [1, 0]]).directed
     assert convert([[0, 1], [1, 2]]).directed
     assert convert([[0, 1], [1, 0]], edge_attr=np.array([[1.0], [2.0]])).directed
     assert convert([[0, 1], [1, 0]], edge_weight=np.array([2.0, 2.0])).weights.tolist() == [2.0, 2.0]
-    with pytest.raises(GraphError, match="0 to 2"):
-        convert([[0], [3]])
+    for edges, weights in (([[1, 2], [0, 1]], [2, 3]), ([[1, 0, 2], [0, 1, 1]], [2, 2, 3])):
+        assert_same(convert(edges, directed=False), Graph.from_edges([(0, 1), (1, 2)]))
+        weighted = convert(edges, directed=False, edge_weight=torch.tensor(weights, dtype=float, requires_grad=True))
+        assert_same(weighted, Graph.from_edges([(0, 1, 2), (1, 2, 3)]))
+    for edges in ([[0], [3]], [[0.5], [1.0]]):
+        with pytest.raises(GraphError, match="0 to 2"):
+            convert(edges)
+    with pytest.raises(GraphError, match=r"\(1,\) for 2 edges"):
+        convert([[0, 1], [1, 0]], edge_weight=np.array([2.0]))
     with pytest.raises(GraphError, match=r"networkx\.\S+Graph"):
         Graph.from_pyg(networkx.Graph())
 
@@ -97,6 +104,7 @@ def test_edges_of_arrays_tensors_and_frames(convert):
     cycle = [[0, 1], [1, 2], [2, 3], [3, 0]]
     assert_same(Graph.from_edges(convert(cycle)), Graph.from_edges(cycle))
     assert_same(Graph.from_edges(list(torch.tensor(cycle))), Graph.from_edges(cycle))
+    assert_same(Graph.from_edges(pd.Series(cycle)), Graph.from_edges(cycle))
     weighted = [[*edge, 2] for edge in cycle]
     assert_same(Graph.from_edges(convert(weighted)), Graph.from_edges(weighted))
     assert Graph.from_edges(convert(cycle)).position(torch.tensor(2)) == 2

@@ -53,7 +53,8 @@ class _AdaptedAgent(Agent):
 def as_agent(agent: AgentLike) -> Agent:
     """Convert a name, a path, an Agent, or an object with a method `scores` to an Agent.
 
-    A name is one of `AGENTS` or that of a shipped agent; `beam:WIDTH` and `planner:WIDTH` set the width of the beam.
+    A name is one of `AGENTS` or that of a shipped agent; `beam:WIDTH` and `planner:WIDTH` set the width of the beam,
+    and `exact:STATES` the states kept at a step.
 
     >>> as_agent("beam:64").name
     'beam:64'
@@ -89,8 +90,8 @@ def as_agent(agent: AgentLike) -> Agent:
             return found.with_width(int(width))
     raise UnknownNameError(
         f"there is no agent {shorten_text(agent)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, planner:WIDTH, "
-        f"the trained ones ({', '.join(shipped_agents())}), the path of a trained agent or an object with a method "
-        "scores."
+        f"exact:STATES, the trained ones ({', '.join(shipped_agents())}), the path of a trained agent or an object "
+        "with a method scores."
     )
 
 

@@ -49,9 +49,12 @@ class ExactAgent(BeamAgent):
         before, after = origin.returns, found.returns
         open_walks = int((bounds > after + 1e-9).sum())
         if open_walks:
+            fix = f"shorter walks, or more states than {self.width:,} (exact:STATES), may be proven"
+            if origin.tracker.depends_on_order:
+                fix = f"{origin.reward.name} depends on the order of visit, for which there is no proof"
             warnings.warn(
                 f"exact: {open_walks:,} of {len(bounds):,} walks are the best found but not proven to be the best; "
-                f"shorter walks, or more states than {self.width:,} (exact:STATES), may be proven.",
+                f"{fix}.",
                 stacklevel=2,
             )
         return found, after - before

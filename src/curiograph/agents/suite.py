@@ -165,6 +165,8 @@ class SuiteResult(Table):
         import pandas as pd
 
         names = [name for name in self.returns if name in other.returns]
+        if not names:
+            raise SettingError(f"{self.agent} and {other.agent} have no task in common; run both on the same tasks.")
         sets = {name: [name] for name in names}
         for name in names:
             sets.setdefault(" ".join(map(str, read_tasks()[name].cell)), []).append(name)
@@ -301,6 +303,8 @@ def suite(
     >>> result.track, abs(result.share) < 0.05
     ('learned', True)
     """
+    if isinstance(tasks, str) or (tasks is not None and len(tasks) == 0):
+        raise SettingError(f"tasks is {quote_value(tasks)}; give a list of names, or None for all tasks.")
     stored, networks = read_tasks(), find_networks(data)
     agents = {key: as_agent(each) for key, each in (agent if isinstance(agent, Mapping) else {"": agent}).items()}
     unknown = [name for name in tasks or () if name not in stored and name not in GROUPS]
@@ -425,4 +429,5 @@ def load_graph(name: str, networks: Path | None) -> Graph:
     for path in () if networks is None else (networks / f"{name}.tsv", networks / f"{name}-directed.tsv"):
         if path.is_file():
             return read_graph(path, directed=path.stem != name)
-    raise GraphError(f"there is no network {name!r} in {networks}; `curiograph data get real-networks` gets it.")
+    place = "" if networks is None else f" in {networks}"
+    raise GraphError(f"there is no network {name!r}{place}; `curiograph data get real-networks` gets it.")

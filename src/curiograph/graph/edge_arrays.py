@@ -27,7 +27,7 @@ def index_edges(edges: Any, nodes: Iterable[Hashable] | None) -> EdgeArrays:
     >>> source, target, list(names)
     (array([1]), array([0]), ['a', 'b'])
     """
-    if hasattr(edges, "__array__"):
+    if hasattr(edges, "__array__") and np.ndim(edges) != 1:  # one dimension: a series of pairs
         array, values = read_array(edges)
         is_number = array.dtype.kind in "iu" and len(array) > 0 and nodes is None
         if is_number and array.min() >= 0 and array.max() < 2 * array.size:
@@ -118,7 +118,8 @@ def index_pyg(data: Any, directed: Any) -> tuple[EdgeArrays, bool]:
     if getattr(data, "edge_index", None) is None or getattr(data, "num_nodes", None) is None:
         raise GraphError(f"from_pyg was given a {get_type_name(data)}; give a torch_geometric Data with an edge_index.")
     ends, size = np.asarray(data.edge_index), int(data.num_nodes)
-    if ends.ndim != 2 or len(ends) != 2 or ends.min(initial=0) < 0 or ends.max(initial=-1) >= size:
+    legal = ends.ndim == 2 and len(ends) == 2 and ends.dtype.kind in "iu"
+    if not legal or ends.min(initial=0) < 0 or ends.max(initial=-1) >= size:
         fix = f"give two rows of positions from 0 to {size - 1}"
         raise GraphError(f"edge_index is {quote_value(ends.tolist())}; {fix}.")
     source, target = ends.astype(np.int64)
@@ -126,14 +127,20 @@ def index_pyg(data: Any, directed: Any) -> tuple[EdgeArrays, bool]:
     for name in ("edge_weight", "edge_attr"):
         values = getattr(data, name, None)
         if weights is None and values is not None and math.prod(values.shape) == len(source):
-            weights = np.asarray(values, np.float64).reshape(-1)
-    if directed is None:
-        given = np.zeros(len(source)) if weights is None else weights
-        forward, back = (np.lexsort((given, ends)) for ends in (source * size + target, target * size + source))
-        columns = ((source, target), (target, source), (given, given))
-        directed = not all(np.array_equal(a[forward], b[back]) for a, b in columns)
-    if not as_flag(directed):
-        once = source <= target
+            weights = np.asarray(values.detach() if hasattr(values, "detach") else values, np.float64).reshape(-1)
+        elif name == "edge_weight" and values is not None:
+            raise GraphError(f"edge_weight has shape {tuple(values.shape)} for {len(source)} edges; give one per edge.")
+    given = np.zeros(len(source)) if weights is None else weights
+    forward, back = (np.lexsort((given, ends)) for ends in (source * size + target, target * size + source))
+    columns = ((source, target), (target, source), (given, given))
+    symmetric = all(np.array_equal(a[forward], b[back]) for a, b in columns)
+    directed = not symmetric if directed is None else as_flag(directed)
+    if not directed:
+        if symmetric:
+            once = np.flatnonzero(source <= target)
+        else:
+            low, high = np.minimum(source, target), np.maximum(source, target)
+            once = np.unique(np.stack([low, high, given]), axis=1, return_index=True)[1]
         source, target, weights = source[once], target[once], None if weights is None else weights[once]
     labels = getattr(data, "node_labels", None)
     names = RangeLabels(size) if labels is None else as_labels(check_labels(labels))

@@ -237,8 +237,8 @@ class Graph:
         ----------
         data : torch_geometric.data.Data
             Its weights are `edge_weight` or an `edge_attr` of one number per edge. Other attributes are ignored.
-        directed : by default, whether some edge is not given in both directions. With False, edges from a lower to a
-            higher position are read, and their reverse is not.
+        directed : by default, whether some edge is not given in both directions. With False, an edge that is given in
+            both directions with the same weight counts once.
 
         Examples
         --------
