@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 .PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation clean
 
 run: .venv/run.done
-	$(BIN)/python -m reproduction table1 --beam-episodes 10 --out results/run
+	$(BIN)/python -m reproduction table1 --best-episodes 4 --out results/run
 
 test: .venv/test.done browser lint
 	$(BIN)/python -m pytest -n 2 -q -rsfE --disable-warnings
@@ -53,7 +53,7 @@ results: .venv/test.done
 	$(BIN)/python -m reproduction pareto --out docs/results
 	@if [ -d "$$CURIOGRAPH_DATA/real-networks" ]; then set -e; \
 		$(BIN)/python -m reproduction table1 --environments "$$CURIOGRAPH_DATA" --rules authors --seeds 4 --episodes all \
-			--beam-episodes 25 --out docs/results; \
+			--best-episodes 25 --out docs/results; \
 		$(BIN)/python -m reproduction real --out docs/results; \
 		$(BIN)/python -m reproduction leaderboard --out docs/results; \
 	else echo 'make: CURIOGRAPH_DATA has no real-networks; their table, Table 1 and the leaderboard are not recomputed'; fi

@@ -34,6 +34,8 @@ def find_agent(column: str, reward: str, family: str) -> str:
     >>> find_agent("beam", "igt", "rg"), find_agent("planner", "igt", "rg")
     ('beam', 'igt-rg-planner')
     """
+    if column == "best":
+        return "exact" if reward == "igt" else "beam"
     return _TRAINED.get(column, column).format(reward, family)
 
 

@@ -85,7 +85,7 @@ def test_ties_and_dead_ends_of_the_authors() -> None:
 
 
 def test_table1_on_the_graphs_of_the_paper(data: Path) -> None:
-    found = table1.compute(Setup(), episodes="all", beam_episodes=1, environments=str(data), rules="authors")
+    found = table1.compute(Setup(), episodes="all", best_episodes=1, environments=str(data), rules="authors")
     cell = found["cells"][0]
     assert (cell["results"]["greedy"]["graphs"], cell["results"]["greedy"]["mean"]) == (2, 1.0)  # the ring, closed
     assert cell["z"]["greedy"] == pytest.approx((1.0 - 1.495) / 0.079)

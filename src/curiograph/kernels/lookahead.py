@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from curiograph.kernels.adjacency import count_bits, count_pieces, fill, find_lowest, has_edge, sort_range
+from curiograph.kernels.adjacency import count_bits, count_pieces, fill, find_lowest, has_edge
 from curiograph.kernels.jit import inner_kernel, kernel
 
 RECENT = 63
@@ -201,12 +201,28 @@ def estimate_returns(
 
 @inner_kernel
 def _find_threshold(scores, first, last, rank):
-    """Return the score of this rank, counted from 1 for the largest."""
-    copy = np.empty(last - first, np.float64)
-    for c in range(first, last):
-        copy[c - first] = -scores[c]
-    sort_range(copy, 0, last - first)
-    return -copy[rank - 1]
+    """Return the score of this rank, counted from 1 for the largest (Hoare's selection)."""
+    copy = scores[first:last].copy()
+    low, high = 0, last - first - 1
+    while low < high:
+        pivot = copy[(low + high) >> 1]
+        i, j = low, high
+        while i <= j:
+            while copy[i] > pivot:
+                i += 1
+            while copy[j] < pivot:
+                j -= 1
+            if i <= j:
+                copy[i], copy[j] = copy[j], copy[i]
+                i += 1
+                j -= 1
+        if rank - 1 <= j:
+            high = j
+        elif rank - 1 >= i:
+            low = i
+        else:
+            break
+    return copy[rank - 1]
 
 
 @inner_kernel
