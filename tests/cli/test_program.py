@@ -167,6 +167,7 @@ BAD = [
     ("evaluate", "--family"),
     ("evaluate --family rg --graph links.tsv", "--family"),
     ("evaluate --suite --family rg", "--suite"),
+    ("evaluate --suite --steps 5", "--steps"),
     ("evaluate --verify broken.json", "broken.json"),
     ("evaluate --family rg --episodes many", "'many'"),
     ("evaluate --family rg --nodes 2", "--nodes is 2"),

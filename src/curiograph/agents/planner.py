@@ -15,6 +15,7 @@ from curiograph.agents.layers import Weights
 from curiograph.arrays import Float32, Float64, Int64
 from curiograph.exploration.mdp import Exploration, Streams
 from curiograph.rewards.combined import list_terms
+from curiograph.rewards.reward import Reward
 from curiograph.rewards.reward_names import REWARDS
 from curiograph.validation import check_integer
 
@@ -95,6 +96,8 @@ class PlannerAgent(BeamAgent):
     def choose_extensions(
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
+        if not any(planner for _, planner in self._find_planners(current.reward)):
+            return super().choose_extensions(current, groups, gained, streams)
         length = int(current.lengths.max())
         # an early choice affects more rewards than a late one, so more walks are kept early
         first, last = _LEARNED_WIDTHS if length <= _LEARNED_NODES else _PLAIN_WIDTHS
@@ -102,8 +105,6 @@ class PlannerAgent(BeamAgent):
         if length > _LEARNED_NODES:
             return BeamAgent(width).choose_extensions(current, groups, gained, streams)
         estimates = self.estimate_returns(current, groups, gained, _BUDGET * width)
-        if estimates is None:
-            return super().choose_extensions(current, groups, gained, streams)
         c, hashes = current.candidates, current.tracker.hash_order()
         bounds, chosen = kernels.pruning.select_few_extensions(
             groups, current.nodes, current.lengths, hashes, c.offsets, c.nodes, estimates, streams, width
@@ -123,13 +124,8 @@ class PlannerAgent(BeamAgent):
         those that a first network finds worst are not evaluated but ranked last. None if no value of any term of the
         reward is known.
         """
-        terms: list[tuple[float, PlannerAgent | None]] = [(1.0, self)]
-        if not self.network:  # shipped values are those of our own igt and cpt, not of a reward of the same name
-            terms = [
-                (weight, _load_shipped(term.name) if REWARDS.get(term.name) == term else None)
-                for weight, term in list_terms(current.reward)
-            ]
-        if all(planner is None for _, planner in terms):
+        terms = self._find_planners(current.reward)
+        if not any(planner for _, planner in terms):
             return None
         stack, c, count = current.stack, current.candidates, len(current.lengths)
         alone, nothing, everything = np.arange(count + 1), np.zeros(count), len(c.nodes)
@@ -152,6 +148,15 @@ class PlannerAgent(BeamAgent):
                 np.zeros(stack.starts[-1], np.uint64), *search, *planner._kernel_weights,
             )  # fmt: skip
         return estimates
+
+    def _find_planners(self, reward: Reward) -> list[tuple[float, PlannerAgent | None]]:
+        """Return the weight of every term of a reward, and the planner with its learned values, or None."""
+        if self.network:
+            return [(1.0, self)]
+        return [  # shipped values are those of our own igt and cpt, not of a reward of the same name
+            (weight, _load_shipped(term.name) if REWARDS.get(term.name) == term else None)
+            for weight, term in list_terms(reward)
+        ]
 
     @cached_property
     def _kernel_weights(self) -> tuple[Float32, ...]:

@@ -50,6 +50,10 @@ def evaluate(
             raise SettingError(
                 "give one of --suite, --verify FILE, --family NAME, --graph FILE or --environments FILE."
             )
+        if (reward, steps, episodes) != ("igt", 10, "100"):
+            raise SettingError(
+                "the suite has its own rewards, lengths and starts; give no --reward, --steps or --episodes."
+            )
         return evaluate_suite(output, agent, verify)
     check_out(output.out)
     if episodes != "all" and not episodes.isdecimal():
