@@ -47,14 +47,14 @@ docs: .venv/docs.done
 # Generate the results that README and docs show; those on published graphs and real networks (curiograph data get
 # paper-graphs, real-networks; --cache DIR) need both in CURIOGRAPH_DATA.
 results: .venv/test.done
-	$(BIN)/python -m reproduction lengths --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
+	$(BIN)/python -m reproduction lengths --workers 1 --out docs/results
 	$(BIN)/python -m reproduction sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/python -m reproduction walltime --out docs/results
 	$(BIN)/python -m reproduction pareto --out docs/results
 	@if [ -d "$$CURIOGRAPH_DATA/real-networks" ]; then set -e; \
 		$(BIN)/python -m reproduction table1 --environments "$$CURIOGRAPH_DATA" --rules authors --seeds 4 --episodes all \
 			--best-episodes 25 --out docs/results; \
-		$(BIN)/python -m reproduction real --out docs/results; \
+		$(BIN)/python -m reproduction real --workers 1 --out docs/results; \
 		$(BIN)/python -m reproduction leaderboard --out docs/results; \
 	else echo 'make: CURIOGRAPH_DATA has no real-networks; their table, Table 1 and the leaderboard are not recomputed'; fi
 	$(BIN)/python -m benchmarks.run --out docs/results/bench.json

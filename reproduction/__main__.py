@@ -19,11 +19,11 @@ from reproduction.report import Report, Setup, write_document, write_report
 
 EXPERIMENTS = {
     "table1": "Table 1: all agents, two rewards and four families, compared with the paper",
-    "lengths": "walks of 5 to 50 nodes",
+    "lengths": "walks of 10 to 200 nodes: planner and plain beam search",
     "sizes": "graphs of 10 to 5,000 nodes",
     "walltime": "time per decision against the number of visited nodes",
     "pareto": "return against time per decision: learned agents and plain beam search",
-    "real": "shares of the attainable return on real networks",
+    "real": "shares of the proven optimum on real networks",
     "table2": "Table 2: human choices, compared with the paper and with baselines",
     "diffusion": "Figure 4C: distance of walkers from their start",
     "examples": "choices of people, and what PageRank and curious PageRank rank first",

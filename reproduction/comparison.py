@@ -101,8 +101,8 @@ def run_all_walks(
 ) -> list[Mapping[str, Any]]:
     """Run walks as a job; `graphs` are given graphs by family, others are generated.
 
-    Returns for each task the `returns` by graph (graphs x walks), the number of walks that `ended_early`, and the
-    `milliseconds` per walk, with all walks of the task run together.
+    Returns for each task the `returns` by graph (graphs x walks), and the `milliseconds` per walk, with all walks of
+    the task run together.
     """
     agents = [as_agent(agent) for agent in sorted({task.agent for task in tasks})]
     key = [*agents, *(graph for family in graphs.values() for graph in family)]
@@ -121,7 +121,7 @@ def _run_walks(shared: Mapping[str, list[Graph]], task: Walks) -> dict[str, Any]
     start = time.perf_counter()
     result = evaluate(agent, graphs, task.reward, task.steps, task.episodes, seed=task.seed, **common)
     milliseconds = 1000 * (time.perf_counter() - start) / result.episodes
-    return {"returns": np.stack(result.returns), "ended_early": result.ended_early, "milliseconds": milliseconds}
+    return {"returns": np.stack(result.returns), "milliseconds": milliseconds}
 
 
 def describe_returns(returns: Iterable[Float64]) -> dict[str, Any]:

@@ -18,8 +18,6 @@ from curiograph.arrays import Float64
 from curiograph.exploration.mdp import Exploration, begin, list_starts
 from curiograph.graph.graph import Graph
 
-_WARMUP_WALKS = 2
-
 
 class TimedRun(NamedTuple):
     """Finished walks of an agent, and the time that they took."""
@@ -51,7 +49,7 @@ def time_decisions(
     seconds: dict[str, list[float]] = {name: [] for name in agents}
     with threadpool_limits(1):
         for agent in agents.values():
-            agent.run(walks.rows(np.arange(min(count, _WARMUP_WALKS))))
+            agent.run(walks.rows(np.arange(1)))
         for turn in range(repeats):
             for name, agent in agents.items():
                 if turn and seconds[name][0] > enough:
@@ -71,11 +69,12 @@ def time_on_graphs(
     episodes: int,
     repeats: int,
     seed: int,
+    steps: int = 10,
     **limit: float,
 ) -> dict[str, TimedRun]:
-    """Run and time agents, given by names, on the same walks of 10 nodes: `episodes` on each graph, in order."""
+    """Run and time agents, given by names, on the same walks: `episodes` on each graph, in order."""
     starts = [draw_starts(list_starts(graph, "frontier"), episodes, seed, place) for place, graph in enumerate(graphs)]
-    walks = begin(graphs, starts, reward, 10, seed=seed)
+    walks = begin(graphs, starts, reward, steps, seed=seed)
     return time_decisions({key: as_agent(name) for key, name in agents.items()}, walks, repeats, **limit)
 
 

@@ -11,7 +11,7 @@ from reproduction.__main__ import main
 
 SMALL = {
     "table1": ["--graphs", "2", "--episodes", "2", "--best-episodes", "1", "--seeds", "2"],
-    "lengths": ["--graphs", "2", "--episodes", "2", "--beam-episodes", "1", "--longest", "5"],
+    "lengths": ["--starts", "2", "--longest", "10", "--repeats", "1"],
     "sizes": ["--graphs", "2", "--episodes", "2", "--beam-episodes", "1", "--largest", "10"],
     "walltime": ["--largest", "5", "--walks", "2", "--repeats", "1"],
     "pareto": ["--episodes", "1", "--widest", "2", "--repeats", "1", "--no-real"],
@@ -40,9 +40,9 @@ def test_files_are_written_and_tables_shown(name: str, tmp_path: Path, capsys: p
 def test_same_document_from_the_run_folder(tmp_path: Path) -> None:
     texts = []
     for workers in ("1", "2"):
-        common = ["--graphs", "2", "--episodes", "all", "--best-episodes", "1", "--workers", workers, "--quiet"]
-        main(["lengths", *common, "--longest", "5", "--run", str(tmp_path / "run"), "--out", str(tmp_path / workers)])
-        texts.append((tmp_path / workers / "lengths.json").read_text())
+        common = ["--graphs", "2", "--episodes", "all", "--beam-episodes", "1", "--workers", workers, "--quiet"]
+        main(["sizes", *common, "--largest", "10", "--run", str(tmp_path / "run"), "--out", str(tmp_path / workers)])
+        texts.append((tmp_path / workers / "sizes.json").read_text())
     assert texts[0] == texts[1]
 
 
