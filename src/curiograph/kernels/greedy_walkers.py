@@ -12,7 +12,7 @@ import numpy as np
 from curiograph.kernels.adjacency import has_edge, reserve, sort_range
 from curiograph.kernels.candidates import find_candidates, round_scores
 from curiograph.kernels.compressibility import allocate_workspace, compute_bits
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import inline_kernel, inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
 from curiograph.kernels.rank_probabilities import compute_probabilities
 from curiograph.kernels.resampling import branch_walkers
@@ -126,7 +126,7 @@ def _repeat(values, times):
     return out
 
 
-@inner_kernel
+@inline_kernel
 def _compute_rewards(
     out_indptr, out_indices, indptr, indices, path, candidates, marks, reward, f, unit, table, work, out
 ):
@@ -232,7 +232,7 @@ def _mark_reached(candidates, chances, seen, touched, count):
     return touched, count
 
 
-@inner_kernel
+@inline_kernel
 def _extend_paths(paths, offsets, candidates, chosen):
     """Return the distinct paths that lead to the chosen candidates, and the path of each of them."""
     number = np.empty(candidates.shape[0], np.int64)
@@ -259,7 +259,7 @@ def _extend_paths(paths, offsets, candidates, chosen):
     return extended, states
 
 
-@inner_kernel
+@inline_kernel
 def _summarize(touched, count, seen, sums, groups, sampled, least):
     """Return the results of `simulate_walkers`, and clear its workspaces."""
     sort_range(touched, np.int64(0), count)

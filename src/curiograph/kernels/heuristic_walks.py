@@ -7,7 +7,15 @@ import numpy as np
 from curiograph.kernels.adjacency import find_link, get_map_size, map_clear, map_put
 from curiograph.kernels.candidates import append_candidates, find_best, round_scores
 from curiograph.kernels.compressibility import allocate_workspace, compute_joined_bits, extend_adjacency
-from curiograph.kernels.homology import GAPS, add_node, allocate_state, clear_state, enlarge_state, has_room, survey_link
+from curiograph.kernels.homology import (
+    GAPS,
+    add_node,
+    allocate_state,
+    clear_state,
+    enlarge_state,
+    has_room,
+    survey_link,
+)
 from curiograph.kernels.jit import kernel
 
 FEWEST, RANDOM, MOST, GREEDY = -1, 0, 1, 2

@@ -37,7 +37,7 @@ from curiograph.kernels.adjacency import (
     reserve,
 )
 from curiograph.kernels.flexibility import raise_dimension
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import inline_kernel, inner_kernel, kernel
 
 NODES, EDGES, COMPONENTS, GAPS = 0, 1, 2, 3
 HEAD, COMPONENT = 0, 1
@@ -170,7 +170,7 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
     return gaps[:filled], most_edges, most_gaps
 
 
-@inner_kernel
+@inline_kernel
 def allocate_state(nodes, room, words):
     """Return `local`, `lists`, `marks`, `born` and `counts` of one walk, and the workspaces of `survey_link`."""
     lists, marks = np.empty((2 * room, 2), np.int32), np.empty((room, words), np.uint64)
@@ -179,7 +179,7 @@ def allocate_state(nodes, room, words):
     return local, lists, marks, born, counts, tree, sums, basis, pivot
 
 
-@inner_kernel
+@inline_kernel
 def clear_state(born, counts):
     """Remove all nodes from the state of a walk."""
     for bit in range(born.shape[0]):
@@ -188,13 +188,13 @@ def clear_state(born, counts):
         counts[k] = 0
 
 
-@inner_kernel
+@inline_kernel
 def has_room(marks, counts, size):
     """Return whether the edges and gaps of a node with `size` visited neighbors fit into the state of a walk."""
     return counts[EDGES] + size <= marks.shape[0] and counts[GAPS] + size <= 64 * marks.shape[1]
 
 
-@inner_kernel
+@inline_kernel
 def enlarge_state(nodes, lists, marks, born, counts, size):
     """Return larger copies of these arrays, and larger workspaces of `survey_link`."""
     room, words = marks.shape
@@ -212,7 +212,7 @@ def enlarge_state(nodes, lists, marks, born, counts, size):
     return more_lists, more_marks, more_born, tree, sums, basis, pivot
 
 
-@inner_kernel
+@inline_kernel
 def _allocate_scratch(nodes, words):
     """Return the workspaces `tree`, `sums`, `basis` and `pivot` of `survey_link`."""
     tree, sums = np.empty((nodes, 3), np.int32), np.empty((nodes, words), np.uint64)

@@ -39,6 +39,11 @@ def inner_kernel(function: Callable[..., Any]) -> Any:
     return kernel(function, no_cpython_wrapper=True)
 
 
+def inline_kernel(function: Callable[..., Any]) -> Any:
+    """Copy a function that kernels call in one place into them: it is then not compiled by itself first."""
+    return _njit(inline="always", nogil=True, error_model="numpy")(function)
+
+
 @cache
 def get_cache_folder() -> Path:
     """Return the folder of the compiled kernels; say that they are compiled now if there is none yet."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import inline_kernel, inner_kernel, kernel
 
 WINDOW = 4  # number of sweeps that are combined: fewer need more sweeps, more cost more per sweep
 RIDGE = 1e-14  # regularizes the combination of nearly parallel changes
@@ -66,7 +66,7 @@ def compute_definition_residual(indptr, indices, weights, share, alpha, q, score
     return total
 
 
-@inner_kernel
+@inline_kernel
 def solve_mixture(gram, count, ridge, out):
     """Write to `out` the weights, with sum 1, that minimize the norm of a combination of `count` vectors.
 
