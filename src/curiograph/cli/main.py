@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -101,6 +102,7 @@ def create_app(commands: Iterable[str] = COMMANDS) -> typer.Typer:
 
 def main() -> None:
     """Run the program; bad input ends with one sentence on stderr and exit code 2."""
+    gc.set_threshold(100_000)  # compiling kernels makes many objects that stay, and searching them takes seconds
     # importing the other commands would take longer than many a command itself
     app = create_app(sys.argv[1:2] if sys.argv[1:2] and sys.argv[1] in COMMANDS else COMMANDS)
     if "--quiet" in sys.argv or os.environ.get("CURIOGRAPH_QUIET"):

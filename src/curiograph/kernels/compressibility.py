@@ -19,7 +19,7 @@ import numpy as np
 
 from curiograph.kernels.adjacency import count_bits, get_map_size, has_edge
 from curiograph.kernels.cluster_merging import compute_likely_bits
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import inline_kernel, inner_kernel, kernel
 from curiograph.kernels.random import mix_bits
 
 
@@ -35,7 +35,7 @@ def compute_compressibility(indptr, indices, nodes, begins, lengths, offsets, ca
     for i in range(lengths.shape[0]):
         longest, most = max(longest, lengths[i]), max(most, offsets[i + 1] - offsets[i])
     work, inner = allocate_workspace(longest + 1), np.empty((longest, longest), np.int8)
-    out, links = np.empty(candidates.shape[0], np.float64), np.zeros(candidates.shape[0], np.uint64)
+    out, links = np.empty(candidates.shape[0], np.float64), np.empty(candidates.shape[0], np.uint64)
     first_with = np.empty(get_map_size(most), np.int64)  # map from links to the first candidate that has them
     begin, known = np.int64(-1), np.int64(0)
     for i in range(lengths.shape[0]):
@@ -50,7 +50,7 @@ def compute_compressibility(indptr, indices, nodes, begins, lengths, offsets, ca
         for slot in range(size):
             first_with[slot] = -1
         for c in range(offsets[i], offsets[i + 1]):
-            slot = np.int64(0)
+            slot, links[c] = np.int64(0), 0
             if known <= 64 and offsets[i + 1] - offsets[i] > 1:
                 for t in range(known):
                     links[c] |= np.uint64(has_edge(indptr, indices, candidates[c], walk[t])) << np.uint64(t)
@@ -65,7 +65,7 @@ def compute_compressibility(indptr, indices, nodes, begins, lengths, offsets, ca
     return out
 
 
-@inner_kernel
+@inline_kernel
 def compute_joined_bits(indptr, indices, walk, v, inner, fast, f, unit, work):
     """Return the compressibility of a walk followed by v; `inner` is that of `extend_adjacency`."""
     length, w = walk.shape[0], work[0]
@@ -151,7 +151,7 @@ def compute_bits(n, f, unit, work):
     return below * unit / (n * total)
 
 
-@inner_kernel
+@inline_kernel
 def _merge_clusters(m, a, b, f, w, p, name, cost, near, row):
     """Merge cluster b of m into a, update the costs of all pairs, and move the last cluster to the index of b."""
     who, x, y, term = near[0], near[1], near[2], near[3]

@@ -12,7 +12,7 @@ import numpy as np
 from curiograph.kernels.adjacency import has_edge, reserve, sort_range
 from curiograph.kernels.candidates import find_candidates, round_scores
 from curiograph.kernels.compressibility import allocate_workspace, compute_bits
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import inline_kernel, inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
 from curiograph.kernels.rank_probabilities import compute_probabilities
 from curiograph.kernels.resampling import branch_walkers
@@ -63,17 +63,22 @@ def simulate_walkers(
     num_touched = np.int64(1)
     seen[start] = 1
     sums[groups, start] = 1.0
-    paths = np.full((1, 1), start, np.int32)
-    bounds, states, weights = np.arange(2), np.zeros(1, np.int64), np.ones(1)
+    paths, nowhere = np.empty((1, 1), np.int32), np.empty(MAX_NODES, np.int32)
+    bounds, states, weights = np.empty(2, np.int64), np.empty(1, np.int64), np.empty(1, np.float64)
+    paths[0, 0], bounds[0], bounds[1], states[0], weights[0] = start, 0, 1, 0, 1.0
+    for t in range(MAX_NODES):
+        nowhere[t] = -1
     sampled = False
     for step in range(1, steps + 1):
         if not alpha**step > (tail if sampled else _NEGLIGIBLE):
             break
         count = paths.shape[0]
-        lengths, low, high = np.full(count, step), np.zeros(count, np.int64), np.full(count, indptr.shape[0] - 1)
+        lengths, low, high = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+        for i in range(count):
+            lengths[i], low[i], high[i] = step, 0, indptr.shape[0] - 1
         offsets, candidates = find_candidates(out_indptr, out_indices, paths, lengths, low, high, fallback)
         rewards = np.empty(candidates.shape[0], np.float64)
-        marked = np.full(step, -1, np.int32)
+        marked = nowhere.copy()
         for i in range(count):
             first, last = offsets[i], offsets[i + 1]
             if first < last:
@@ -82,8 +87,10 @@ def simulate_walkers(
                     out_indptr, out_indices, indptr, indices, paths[i], candidates[first:last], seen, reward, f, unit,
                     table, work, rewards[first:last],
                 )  # fmt: skip
-        _mark_neighbors(indptr, indices, np.full(step, -1, np.int32), marked, seen)
-        chances = compute_probabilities(offsets, rewards, p_g)
+        _mark_neighbors(indptr, indices, nowhere[:step], marked, seen)
+        chances, branches = compute_probabilities(offsets, rewards, p_g), 0
+        for c in range(chances.shape[0]):
+            branches += chances[c] > 0.0
         touched, num_touched = _mark_reached(candidates, chances, seen, touched, num_touched)
         for g in range(bounds.shape[0] - 1):
             row = g if sampled else groups
@@ -93,7 +100,7 @@ def simulate_walkers(
                     sums[row, candidates[c]] += weight * chances[c]
         if step == steps:
             break
-        if not sampled and np.count_nonzero(chances) > size * groups:
+        if not sampled and branches > size * groups:
             sampled = True
             bounds = np.empty(groups + 1, np.int64)
             for g in range(groups + 1):
@@ -102,7 +109,7 @@ def simulate_walkers(
         wanted = max(1, int(size * alpha ** (1.2 * step))) if sampled else size * groups
         luck = np.empty(bounds.shape[0] - 1, np.float64)
         for g in range(luck.shape[0]):
-            luck[g] = draw_uniform(streams[g], step, 0)
+            luck[g] = draw_uniform(streams[g], step, np.int64(0))
         bounds, chosen, weights = branch_walkers(bounds, states, weights, offsets, chances, wanted, luck)
         if chosen.shape[0] == 0:
             break
@@ -119,7 +126,7 @@ def _repeat(values, times):
     return out
 
 
-@inner_kernel
+@inline_kernel
 def _compute_rewards(
     out_indptr, out_indices, indptr, indices, path, candidates, marks, reward, f, unit, table, work, out
 ):
@@ -156,7 +163,7 @@ def _compute_rewards(
                 value = compute_bits(length + 1, f, unit, work)
             table[begin + code] = value
         out[c] = value
-    round_scores(out, 0, candidates.shape[0], out)
+    round_scores(out, np.int64(0), candidates.shape[0], out)
 
 
 @inner_kernel
@@ -177,8 +184,11 @@ def _mark_neighbors(indptr, indices, path, marked, marks):
 @inner_kernel
 def count_gaps(nodes, code):
     """Return beta_1 of the clique complex of a subgraph: links - nodes + components - rank of the triangles."""
-    part = np.arange(nodes)
-    basis = np.zeros(64, np.int64)
+    part, basis = np.empty(nodes, np.int64), np.empty(64, np.int64)
+    for t in range(nodes):
+        part[t] = t
+    for bit in range(64):
+        basis[bit] = 0
     links, components, rank = 0, nodes, 0
     for t in range(nodes):
         for s in range(t):
@@ -222,10 +232,12 @@ def _mark_reached(candidates, chances, seen, touched, count):
     return touched, count
 
 
-@inner_kernel
+@inline_kernel
 def _extend_paths(paths, offsets, candidates, chosen):
     """Return the distinct paths that lead to the chosen candidates, and the path of each of them."""
-    number = np.full(candidates.shape[0], -1)
+    number = np.empty(candidates.shape[0], np.int64)
+    for c in range(candidates.shape[0]):
+        number[c] = -1
     for k in range(chosen.shape[0]):
         number[chosen[k]] = 0
     count = 0
@@ -247,13 +259,13 @@ def _extend_paths(paths, offsets, candidates, chosen):
     return extended, states
 
 
-@inner_kernel
+@inline_kernel
 def _summarize(touched, count, seen, sums, groups, sampled, least):
     """Return the results of `simulate_walkers`, and clear its workspaces."""
-    sort_range(touched, 0, count)
+    sort_range(touched, np.int64(0), count)
     nodes = np.empty(count, np.int32)
     visits = np.empty(count, np.float32)
-    errors = np.zeros(count, np.float32)
+    errors = np.empty(count, np.float32)
     total, kept = 0.0, 0
     for k in range(count):
         v = touched[k]
@@ -268,8 +280,7 @@ def _summarize(touched, count, seen, sums, groups, sampled, least):
         if mean > least:
             nodes[kept] = v
             visits[kept] = mean
-            if sampled:
-                errors[kept] = np.sqrt(variance / (groups - 1) / groups)
+            errors[kept] = np.sqrt(variance / (groups - 1) / groups) if sampled else 0.0
             kept += 1
         seen[v] = 0
         for g in range(groups + 1):

@@ -7,7 +7,15 @@ import numpy as np
 from curiograph.kernels.adjacency import find_link, get_map_size, map_clear, map_put
 from curiograph.kernels.candidates import append_candidates, find_best, round_scores
 from curiograph.kernels.compressibility import allocate_workspace, compute_joined_bits, extend_adjacency
-from curiograph.kernels.homology import GAPS, add_node, allocate_state, enlarge_state, has_room, survey_link
+from curiograph.kernels.homology import (
+    GAPS,
+    add_node,
+    allocate_state,
+    clear_state,
+    enlarge_state,
+    has_room,
+    survey_link,
+)
 from curiograph.kernels.jit import kernel
 
 FEWEST, RANDOM, MOST, GREEDY = -1, 0, 1, 2
@@ -40,8 +48,7 @@ def run_walks(
             continue
         walk = nodes[i]
         map_clear(places)
-        born[:] = -1
-        counts[:] = 0
+        clear_state(born, counts)
         step = np.int64(0)
         while step < lengths[i]:
             v = walk[step]
@@ -83,7 +90,7 @@ def run_walks(
                         indptr, indices, walk[:step], candidates[c], inner, None, f, unit, work
                     )
             if rule == GREEDY:
-                round_scores(values, 0, count, scores)
+                round_scores(values, first, count, scores)
                 first = find_best(candidates, scores, 0, count, streams[i], step)
             walk[step], rewards[i, step - 1] = candidates[first], values[first]
             lengths[i] += 1

@@ -37,7 +37,7 @@ from curiograph.kernels.adjacency import (
     reserve,
 )
 from curiograph.kernels.flexibility import raise_dimension
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import inline_kernel, inner_kernel, kernel
 
 NODES, EDGES, COMPONENTS, GAPS = 0, 1, 2, 3
 HEAD, COMPONENT = 0, 1
@@ -64,8 +64,7 @@ def measure_walks(indptr, indices, nodes, offsets):
         walk = nodes[offsets[i] : offsets[i + 1]]
         places = table[: get_map_size(walk.shape[0])]
         map_clear(places)
-        born[:] = -1
-        counts[:] = 0
+        clear_state(born, counts)
         linked, dimension = np.int64(0), one
         for step in range(walk.shape[0]):
             size = find_link(indptr, indices, walk[step], walk, places, step, link)
@@ -171,47 +170,56 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
     return gaps[:filled], most_edges, most_gaps
 
 
-@inner_kernel
+@inline_kernel
 def allocate_state(nodes, room, words):
     """Return `local`, `lists`, `marks`, `born` and `counts` of one walk, and the workspaces of `survey_link`."""
-    lists, marks = np.empty((2 * room, 2), np.int32), np.zeros((room, words), np.uint64)
-    state = np.empty((nodes, 2), np.int32), lists, marks, np.full(64 * words, -1), np.zeros(4, np.int64)
-    return state + _allocate_scratch(nodes, words)
+    lists, marks = np.empty((2 * room, 2), np.int32), np.empty((room, words), np.uint64)
+    tree, sums, basis, pivot = _allocate_scratch(nodes, words)
+    local, born, counts = np.empty((nodes, 2), np.int32), np.empty(64 * words, np.int64), np.empty(4, np.int64)
+    return local, lists, marks, born, counts, tree, sums, basis, pivot
 
 
-@inner_kernel
+@inline_kernel
+def clear_state(born, counts):
+    """Remove all nodes from the state of a walk."""
+    for bit in range(born.shape[0]):
+        born[bit] = -1
+    for k in range(4):
+        counts[k] = 0
+
+
+@inline_kernel
 def has_room(marks, counts, size):
     """Return whether the edges and gaps of a node with `size` visited neighbors fit into the state of a walk."""
     return counts[EDGES] + size <= marks.shape[0] and counts[GAPS] + size <= 64 * marks.shape[1]
 
 
-@inner_kernel
+@inline_kernel
 def enlarge_state(nodes, lists, marks, born, counts, size):
     """Return larger copies of these arrays, and larger workspaces of `survey_link`."""
     room, words = marks.shape
     if counts[GAPS] + size > 64 * words:
         words = 2 * words + size // 64
-    larger = allocate_state(nodes, max(room, 2 * (counts[EDGES] + size)), words)
-    more_lists, more_marks, more_born = larger[1:4]
+    room = max(room, 2 * (counts[EDGES] + size))
+    _, more_lists, more_marks, more_born, _, tree, sums, basis, pivot = allocate_state(nodes, room, words)
     for edge in range(counts[EDGES]):
         for end in range(2 * edge, 2 * edge + 2):
             more_lists[end, TO], more_lists[end, NEXT] = lists[end, TO], lists[end, NEXT]
-        for b in range(marks.shape[1]):
-            more_marks[edge, b] = marks[edge, b]
-    for bit in range(born.shape[0]):
-        more_born[bit] = born[bit]
-    return larger[1:4] + larger[5:]
+        for b in range(words):
+            more_marks[edge, b] = marks[edge, b] if b < marks.shape[1] else np.uint64(0)
+    for bit in range(64 * words):
+        more_born[bit] = born[bit] if bit < born.shape[0] else -1
+    return more_lists, more_marks, more_born, tree, sums, basis, pivot
 
 
-@inner_kernel
+@inline_kernel
 def _allocate_scratch(nodes, words):
     """Return the workspaces `tree`, `sums`, `basis` and `pivot` of `survey_link`."""
-    return (
-        np.zeros((nodes, 3), np.int32),
-        np.empty((nodes, words), np.uint64),
-        np.empty((64 * words, words), np.uint64),  # a node may close more gaps than the walk has nodes
-        np.empty(64 * words, np.int64),
-    )
+    tree, sums = np.empty((nodes, 3), np.int32), np.empty((nodes, words), np.uint64)
+    for t in range(nodes):
+        tree[t, MARK] = 0
+    # a node may close more gaps than the walk has nodes
+    return tree, sums, np.empty((64 * words, words), np.uint64), np.empty(64 * words, np.int64)
 
 
 @inner_kernel

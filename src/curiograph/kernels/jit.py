@@ -20,22 +20,28 @@ import numba
 _njit: Any = numba.njit
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any], **options: Any) -> Any:
     """Compile `function` on its first call; later processes load the machine code from the cache."""
     config: Any = numba.config
     before = config.CACHE_DIR
+    options = options | {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy"}  # no checks of division
     try:
         config.CACHE_DIR = str(get_cache_folder())
-        return _njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)
+        return _njit(cache=True, **options)(function)
     except RuntimeError:  # there is no home, or neither this folder nor numba's own can be written: do not cache
-        return _njit(nogil=True)(function)
+        return _njit(**options)(function)
     finally:
         config.CACHE_DIR = before
 
 
 def inner_kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that only kernels call: their cached code contains it, and Python cannot call it."""
-    return _njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return kernel(function, no_cpython_wrapper=True)
+
+
+def inline_kernel(function: Callable[..., Any]) -> Any:
+    """Copy a function that kernels call in one place into them: it is then not compiled by itself first."""
+    return _njit(inline="always", nogil=True, error_model="numpy")(function)
 
 
 @cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.jit import inline_kernel, inner_kernel, kernel
 
 WINDOW = 4  # number of sweeps that are combined: fewer need more sweeps, more cost more per sweep
 RIDGE = 1e-14  # regularizes the combination of nearly parallel changes
@@ -53,9 +53,10 @@ def compute_residual(indptr, indices, weights, share, alpha, q, y):
 def compute_definition_residual(indptr, indices, weights, share, alpha, q, scores):
     """Return the sum of |scores - (1 - alpha) q - alpha P^T scores|, where dangling rows of P are q."""
     n = indptr.shape[0] - 1
-    z = scores * share
+    z = np.empty(n, np.float64)
     back = 1 - alpha
     for v in range(n):
+        z[v] = scores[v] * share[v]
         if share[v] == 0.0:
             back += alpha * scores[v]
     total = 0.0
@@ -65,14 +66,14 @@ def compute_definition_residual(indptr, indices, weights, share, alpha, q, score
     return total
 
 
-@inner_kernel
+@inline_kernel
 def solve_mixture(gram, count, ridge, out):
     """Write to `out` the weights, with sum 1, that minimize the norm of a combination of `count` vectors.
 
     `gram` contains the inner products of the vectors, which are normalized first because they shrink from sweep to
     sweep. Return False if the system is numerically singular.
     """
-    a = np.empty((count, count + 1))
+    a = np.empty((count, count + 1), np.float64)
     for i in range(count):
         for j in range(count):
             a[i, j] = gram[i, j] / np.sqrt(gram[i, i] * gram[j, j])
@@ -111,10 +112,16 @@ def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known,
     sum of earlier partial solutions. Return y and the number of sweeps.
     """
     n = indptr.shape[0] - 1
-    x, y, z = q.copy(), q.copy(), q * share
-    change, swept = np.zeros((n, WINDOW)), np.empty((n, WINDOW))
-    gram, parts, sums = np.zeros((WINDOW, WINDOW)), np.zeros(WINDOW), np.zeros(WINDOW)
-    steps, count, place, least, mass = 0, np.int64(0), np.int64(0), np.inf, q.sum()
+    x, y, z = np.empty(n, np.float64), np.empty(n, np.float64), np.empty(n, np.float64)
+    change, swept = np.empty((n, WINDOW), np.float64), np.empty((n, WINDOW), np.float64)
+    gram = np.empty((WINDOW, WINDOW), np.float64)
+    parts, sums = np.empty(WINDOW, np.float64), np.empty(WINDOW, np.float64)
+    steps, count, place, least, mass = 0, np.int64(0), np.int64(0), np.inf, 0.0
+    for v in range(n):
+        mass += q[v]
+        x[v], y[v], z[v] = q[v], q[v], q[v] * share[v]
+        for i in range(WINDOW):
+            change[v, i] = 0.0
     while steps < most:
         if steps + 2 <= most:
             steps += 1
@@ -155,7 +162,9 @@ def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known,
         scale = mass / left if 0.5 * left < mass < 2 * left else 1.0  # what is not passed on equals q at the solution
         combine_sweeps(swept, share, parts, count, scale, x, z)
         place = (place + 1) % WINDOW
-    return swept[:, place].copy(), steps
+    for v in range(n):
+        y[v] = swept[v, place]
+    return y, steps
 
 
 @inner_kernel

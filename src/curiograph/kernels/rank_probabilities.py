@@ -27,7 +27,7 @@ def compute_probabilities(offsets, scores, p_g):
         for c in range(count):
             order[c] = first + c
         _sort_by_score(scores, order, count)
-        c = 0
+        c = np.int64(0)
         while c < count:
             end = c + 1
             while end < count and scores[order[end]] == scores[order[c]]:

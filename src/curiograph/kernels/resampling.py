@@ -20,7 +20,8 @@ def branch_walkers(bounds, states, weights, offsets, chances, wanted, luck):
     Return the bounds of the new groups, and for every new walker its candidate (an index of `chances`) and weight.
     """
     groups = bounds.shape[0] - 1
-    new_bounds = np.zeros(groups + 1, np.int64)
+    new_bounds = np.empty(groups + 1, np.int64)
+    new_bounds[0] = 0
     room = 0
     for g in range(groups):
         room += min(_count_branches(bounds[g], bounds[g + 1], states, offsets, chances), wanted + 1)
