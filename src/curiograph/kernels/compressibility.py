@@ -19,7 +19,7 @@ import numpy as np
 
 from curiograph.kernels.adjacency import count_bits, get_map_size, has_edge
 from curiograph.kernels.cluster_merging import compute_likely_bits
-from curiograph.kernels.jit import inline_kernel, inner_kernel, kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import mix_bits
 
 
@@ -65,7 +65,7 @@ def compute_compressibility(indptr, indices, nodes, begins, lengths, offsets, ca
     return out
 
 
-@inline_kernel
+@inner_kernel
 def compute_joined_bits(indptr, indices, walk, v, inner, fast, f, unit, work):
     """Return the compressibility of a walk followed by v; `inner` is that of `extend_adjacency`."""
     length, w = walk.shape[0], work[0]
@@ -151,7 +151,7 @@ def compute_bits(n, f, unit, work):
     return below * unit / (n * total)
 
 
-@inline_kernel
+@inner_kernel
 def _merge_clusters(m, a, b, f, w, p, name, cost, near, row):
     """Merge cluster b of m into a, update the costs of all pairs, and move the last cluster to the index of b."""
     who, x, y, term = near[0], near[1], near[2], near[3]
