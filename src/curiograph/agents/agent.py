@@ -16,7 +16,7 @@ class Agent(ABC):
     """Scores candidates; a walk visits the candidate with the highest score, ties are broken at random.
 
     A custom agent needs a `name` and a method `scores`; inheriting from this class is optional. Many walks advance
-    together; `exploration.reward.name` tells for which reward.
+    together, for the reward `exploration.reward`.
 
     Examples
     --------

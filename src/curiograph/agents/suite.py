@@ -282,8 +282,8 @@ def suite(
     Parameters
     ----------
     agent : str, path, Agent, object with `scores`, or mapping
-        The agent; see `explore`. `exploration.reward.name` tells it the reward. Agents for some tasks each are given by
-        the beginnings of names of tasks, as {"igt": a, "cpt": b} or {"igt-rg": a}; other tasks are left out.
+        The agent; see `explore`. `exploration.reward.name` is the reward. Agents for some tasks each are given by the
+        beginnings of names of tasks, as {"igt": a, "cpt": b} or {"igt-rg": a}; other tasks are left out.
     tasks : sequence of str, optional
         Names of tasks, such as "igt-rg-50-10", and of groups. Default: all.
     data : str or path, optional

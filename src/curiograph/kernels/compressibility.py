@@ -28,8 +28,8 @@ def compute_compressibility(indptr, indices, nodes, begins, lengths, offsets, ca
     """Return the compressibility, with self-loops, of S + v for every candidate v of every walk.
 
     Walk i is `nodes[begins[i]:begins[i] + lengths[i]]`, and its candidates are `offsets[i]:offsets[i + 1]`. `fast` is
-    None to try all pairs of clusters at every merge, otherwise those of `cluster_merging`. Candidates
-    with the same links into a walk have the same value, which is computed once.
+    None to try all pairs of clusters at every merge, otherwise those of `cluster_merging`. Candidates with
+    the same links into a walk have the same value, which is computed once.
     """
     longest, most = np.int64(0), np.int64(0)
     for i in range(lengths.shape[0]):
