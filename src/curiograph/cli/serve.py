@@ -53,10 +53,10 @@ def serve(
     files, part_files = _parse_files("--graph", graph or []), _parse_files("--parts", parts or [])
     from curiograph.errors import import_optional
 
-    for package in ("fastapi", "uvicorn", "nicegui", "pebble", "prometheus_client", "python_multipart"):
+    for package in ("fastapi", "uvicorn", "pebble", "prometheus_client", "python_multipart"):
         import_optional(package, "web", "The service and its page")
     from curiograph.service.app import create_app
-    from curiograph.service.page.view import add_page
+    from curiograph.service.page_files import add_page
     from curiograph.service.server import format_url, open_socket, run_server
     from curiograph.service.server_settings import ServiceSettings
 

@@ -13,8 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import joblib
+import numpy as np
 
+from curiograph.arrays import Float64
 from curiograph.errors import CuriographError, FileFormatError, SettingError, quote_value, shorten_text
+from curiograph.files import open_atomic
 from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
@@ -25,6 +28,7 @@ from curiograph.human.prediction.predict import make_study
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError, TooLargeError
 from curiograph.service.json_labels import LabelIndex
+from curiograph.service.layout import compute_layout
 from curiograph.service.server_settings import MAX_EDGES, MAX_NODES, ServiceSettings
 
 UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension not in (".mat", ".safetensors"))
@@ -54,9 +58,11 @@ class GraphInfo:
 class OpenGraph:
     """A graph in memory, with its labels and its recommender; in the server also with an index of the labels."""
 
-    def __init__(self, graph: Graph, labels: LabelReader | None = None) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, labels: LabelReader | None = None, file: Path | None = None) -> None:
+        self.graph, self.file = graph, file
         self.labels = labels or LabelReader(graph)
+        self.picture: bytes | None = None
+        """The picture as compressed JSON, once it was requested."""
         self.num_kept = 0
         """Numbers that the recommender keeps, prepared while answering requests."""
         self._lock = threading.Lock()
@@ -70,6 +76,18 @@ class OpenGraph:
     def prepared_recommender(self) -> Recommender:
         """The recommender that simulates nothing: it uses the prepared nodes of a history, and PageRank alone."""
         return self.recommender.replace_curious(lambda ranker: replace(ranker, simulates=False))
+
+    @cached_property
+    def places(self) -> Float64:
+        """Coordinates of all nodes in pictures; worker processes share a file of them."""
+        if self.file is None:
+            return compute_layout(self.graph)
+        path = self.file.with_name("places.npy")
+        if not path.exists():
+            with open_atomic(path) as file:
+                np.save(file, compute_layout(self.graph))
+        places: Float64 = np.load(path, mmap_mode="r")
+        return places
 
     def write_copy(self) -> Path:
         """Return a file whose arrays worker processes map into memory; it is deleted with this object."""

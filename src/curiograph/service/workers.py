@@ -113,7 +113,7 @@ def _run_task(function: Callable[..., Any], path: Any, *arguments: Any) -> Any:
 
 @lru_cache(4)
 def _open_graph(path: Any) -> OpenGraph:
-    return OpenGraph(joblib.load(path, mmap_mode="r"))
+    return OpenGraph(joblib.load(path, mmap_mode="r"), file=path)
 
 
 def _start_worker() -> None:
