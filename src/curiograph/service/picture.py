@@ -37,6 +37,7 @@ def draw_graph(opened: OpenGraph) -> bytes:
     """Return a `PictureResponse` of a graph as JSON."""
     graph, places = opened.graph, opened.places
     starts = np.flatnonzero(graph.degrees)
+    share = 0.01 if graph.num_nodes > MAX_DRAWN else 0  # few nodes far away would make the rest small
     picture: dict[str, Any] = {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
@@ -44,7 +45,7 @@ def draw_graph(opened: OpenGraph) -> bytes:
         "weighted": graph.weights is not None,
         "dense": is_dense(graph),
         "start": encode_label(graph.label(int(starts[np.argmax(graph.degrees[starts])]))) if len(starts) else None,
-        "area": [*places.min(axis=0).round(3).tolist(), *places.max(axis=0).round(3).tolist()],
+        "area": np.quantile(places, [share, 1 - share], axis=0).round(3).ravel().tolist(),
     }
     if graph.num_nodes <= MAX_DRAWN:
         source, target, _ = graph.skeleton.get_edges()
@@ -52,7 +53,7 @@ def draw_graph(opened: OpenGraph) -> bytes:
         picture["places"] = places.round(3).tolist()
         picture["links"] = [] if picture["dense"] else np.column_stack([source, target]).tolist()
     else:
-        counts = np.histogram2d(*places.T, bins=_SHADE)[0]
+        counts = np.histogram2d(*places.T, bins=_SHADE, range=np.reshape(picture["area"], (2, 2)).T)[0]
         picture["shade"] = counts.T.astype(int).tolist()
     return schemas.PictureResponse.model_validate(picture).model_dump_json(exclude_none=True).encode()
 
