@@ -25,8 +25,8 @@ GraphArgument = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="Edge list (.tsv, .csv, .txt), .graphml, .gml, .gexf, node-link .json, .mat or curiograph's own file; a "
-        "folder of Markdown notes; a dataset with a graph (wikispeedia); or a toy: toy:library, toy:everyday, toy:grid, "
-        "toy:cycle, toy:complete.",
+        "folder of Markdown notes; a dataset with a graph (wikispeedia); or a toy: toy:library, toy:everyday, "
+        "toy:grid, toy:cycle, toy:complete.",
         show_default=False,
     ),
 ]

@@ -43,8 +43,8 @@ def emit(
 ) -> None:
     """Write a result to --out in the format of its extension; print it as JSON, or as a table of some columns.
 
-    `check_out` must have accepted the file. The printed table shows nodes of `graph` by their titles. A document with an
-    answer in words ends with it; what was skipped when data was read is a remark.
+    `check_out` must have accepted the file. The printed table shows nodes of `graph` by their titles. A document with
+    an answer in words ends with it; what was skipped when data was read is a remark.
     """
     import pandas as pd
 

@@ -67,7 +67,7 @@ def test_aliases(front, aliases):
 
 def test_where_links_lead(tmp_path):
     notes = {
-        "Tea.md": "---\naliases: [Chai]\n---\n[[cup]] [[CUP]] [[Tea]] [[Missing|x]] ![[pot.png]] ![[x.jpg]] [[pot.csv]]",
+        "Tea.md": "---\naliases: [Chai]\n---\n[[cup]] [[CUP]] [[Tea]] [[Missing|x]] ![[p.png]] ![[x.gif]] [[pot.csv]]",
         "a/Cup.md": "[[Chai]] [up](../Tea.md) [[missing#h]] [x](Gone.md) [x](page)",
         "a/Plan.md": "[[b/Plan]] [here](Plan.md)",
         "a/b/Plan.md": "[[Plan]] [[/a/Plan]] [here](Plan) [[./Plan]] [[../Plan]]",
@@ -75,7 +75,7 @@ def test_where_links_lead(tmp_path):
         "z/Cafe\u0301 au lait.md": b"\xff\xfe [[Deep]]",
         "Alone.md": "",
         "pot.csv": "1",
-        "pot.png": b"",
+        "p.png": b"",
         ".obsidian/hidden.md": "[[Tea]]",
         "a/.trash/Old.md": "[[Tea]]",
     }

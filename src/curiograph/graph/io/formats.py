@@ -37,7 +37,8 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
         `.csv` or `.tsv` with labels in the first row and the first column, or a `.mat` of MATLAB; or a folder of
         Markdown notes, see `curiograph.graph.io.markdown.read_vault`.
     directed : bool, optional
-        Whether the graph is directed. Default: as stated in the file; undirected for edge lists and notes; a matrix is directed if it is not symmetric. A value that contradicts the file raises FileFormatError.
+        Whether the graph is directed. Default: as stated in the file; undirected for edge lists and notes; a
+        matrix is directed if it is not symmetric. A value that contradicts the file raises FileFormatError.
 
     Returns
     -------

@@ -2,7 +2,8 @@
 
 Arrays: `indptr`, `indices`; `weights` and `loops` if there are any; for the labels nothing (a range), `values`
 (integers), or `blob`, `offsets` and `order` (text); `title_blob` and `title_offsets` if there are titles; and
-`skeleton_indptr`, `skeleton_indices` of a directed graph, which take seconds to build. The metadata contain the rest, and a checksum of the arrays.
+`skeleton_indptr`, `skeleton_indices` of a directed graph, which take seconds to build. The metadata contain the
+rest, and a checksum of the arrays.
 """
 
 from __future__ import annotations
