@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.errors import FileFormatError, GraphError
+from curiograph.errors import FileFormatError
 from curiograph.files import list_data_folders
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph
@@ -114,9 +114,6 @@ def test_folders_without_notes(tmp_path):
     for folder in (tmp_path, write_vault(tmp_path / "x", {"g.csv": "a,b", ".git/x.md": ""}), tmp_path / "none"):
         with pytest.raises(FileFormatError, match=str(folder)):
             read_vault(folder)
-    write_vault(tmp_path, {"a.md": "", "a.MD": ""})
-    with pytest.raises(GraphError, match="'a'"):
-        read_graph(tmp_path)
 
 
 names = st.sampled_from(["a", "A", "b", "c d", "x/a", "x/b", "y/x/a", "y/é"])

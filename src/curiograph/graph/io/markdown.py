@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path
-from curiograph.graph.edge_arrays import as_flag, check_labels
+from curiograph.graph.edge_arrays import as_flag
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
 
@@ -89,17 +89,15 @@ def read_vault(folder: PathLike, *, directed: bool = False) -> Vault:
     """
     root, directed = as_path(folder), as_flag(directed)
     try:
-        files = dict(_list_files(root))
-        notes = {name: files.pop(name) for name in sorted(files) if name.lower().endswith(".md")}
-        texts = [
-            Path(path).read_bytes().decode("utf-8-sig", "replace").replace("\r\n", "\n") for path in notes.values()
-        ]
+        files = dict(sorted(_list_files(root)))
+        notes = {name[:-3]: files.pop(name) for name in list(files) if name.lower().endswith(".md")}
+        read = (Path(path).read_bytes() for path in notes.values())
+        texts = [data.decode("utf-8-sig", "replace").replace("\r\n", "\n") for data in read]
     except OSError as error:
         raise FileFormatError(f"{error.filename}: cannot be read ({error.strerror}).") from None
     if not notes:
         raise FileFormatError(f"{root}: holds no Markdown notes; give a folder with .md files, or a file with a graph.")
-    labels = [name[:-3] for name in notes]
-    check_labels(labels)
+    labels = list(notes)
     index = _Index(labels, {posixpath.basename(name).casefold() for name in files})
     for label, text in zip(labels, texts, strict=True):
         for alias in list_aliases(text):
@@ -113,12 +111,13 @@ def read_vault(folder: PathLike, *, directed: bool = False) -> Vault:
             if found is not None and found != label:
                 pairs.add((positions[label], positions[found]))
             elif found is None and not index.is_attachment(target, is_wiki):
-                name = _strip_ending(target if is_wiki else posixpath.join(posixpath.dirname(label), target))
-                name = posixpath.normpath(name)
+                name = target if is_wiki else posixpath.join(posixpath.dirname(label), target)
+                name = posixpath.normpath(_strip_ending(name))
                 missing.setdefault(name.casefold(), (name, {}))[1][label] = None
-    shared = Counter(posixpath.basename(label).casefold() for label in labels)
     short = [posixpath.basename(label) for label in labels]
-    titles = [name if shared[name.casefold()] == 1 else label for name, label in zip(short, labels, strict=True)]
+    titles = [
+        name if len(index.by_name[name.casefold()]) == 1 else label for name, label in zip(short, labels, strict=True)
+    ]
     ends = np.array(sorted(pairs), np.int64).reshape(-1, 2)
     graph = Graph.from_arrays(ends[:, 0], ends[:, 1], names=as_labels(labels, titles), directed=directed)
     return Vault(graph, {name: list(sources) for name, sources in sorted(missing.values(), key=lambda each: each[0])})
@@ -132,13 +131,10 @@ def list_links(text: str) -> Iterator[tuple[str, bool]]:
     """
     visible = _INDENTED.sub(r"\1\n", _HIDDEN.sub("", text))
     for wiki, quoted, plain in _LINK.findall(visible):
-        if wiki:
-            target = wiki.partition("|")[0].rstrip("\\")  # [[note\|alias]] in a table
-        else:
-            target = quoted or plain
-            target = "" if _WEB.match(target) else unquote(target.partition("#")[0])
-        if target := target.partition("#")[0].strip() if wiki else target:
-            yield _normalize(target), bool(wiki)
+        target = wiki.partition("|")[0].rstrip("\\") if wiki else quoted or plain  # [[note\|alias]] in a table
+        target = target.partition("#")[0].strip()
+        if target and (wiki or not _WEB.match(target)):
+            yield _normalize(target if wiki else unquote(target)), bool(wiki)
 
 
 def list_aliases(text: str) -> list[str]:
@@ -150,9 +146,7 @@ def list_aliases(text: str) -> list[str]:
     front = _FRONT_MATTER.match(text)
     items: list[str] = []
     for inline, block in _ALIASES.findall(front[1]) if front else ():
-        items += (
-            _ALIAS.findall(inline) if inline else [re.sub(r"^[ \t]*-[ \t]", "", line) for line in block.split("\n")]
-        )
+        items += _ALIAS.findall(inline) if inline else re.split(r"\n[ \t]*-[ \t]", block)
     return [name for item in items if (name := item.strip().strip("\"'"))]
 
 
