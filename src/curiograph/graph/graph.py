@@ -479,14 +479,13 @@ class Graph:
         indptr = np.zeros(len(positions) + 1, np.int64)
         np.cumsum(np.bincount(rows[keep], minlength=len(positions)), out=indptr[1:])
         loops = None if self.loops is None else self.loops[positions]
+        nodes = positions.tolist()
         return Graph(
             indptr,
             place[keep].astype(np.int32),
             None if self.weights is None else self.weights[slots[keep]],
             directed=self.directed,
-            names=as_labels(
-                [self.names[int(p)] for p in positions], self.titles and [self.titles[int(p)] for p in positions]
-            ),
+            names=as_labels([self.names[v] for v in nodes], self.titles and [self.titles[v] for v in nodes]),
             loops=loops if loops is not None and np.any(loops > 0) else None,
         )
 

@@ -281,6 +281,14 @@ def _as_integers(labels: Sequence[Hashable]) -> Int64 | None:
         return None
 
 
+def _index_texts(texts: Iterable[str]) -> dict[str, int | None]:
+    """Return the position of every text; None if it occurs several times."""
+    found: dict[str, int | None] = {}
+    for position, text in enumerate(texts):
+        found[text] = None if text in found else position
+    return found
+
+
 class LabelReader:
     """Find the nodes of one graph that values from a command line, a file or a JSON document denote.
 
@@ -305,20 +313,11 @@ class LabelReader:
 
     @cached_property
     def _positions_by_title(self) -> dict[str, int | None]:
-        """Positions of nodes by their title; None for a title that several nodes have."""
-        found: dict[str, int | None] = {}
-        for place, title in enumerate(self.graph.titles or ()):
-            found[title] = None if title in found else place
-        return found
+        return _index_texts(self.graph.titles or ())
 
     @cached_property
     def _positions_by_form(self) -> dict[str, int | None]:
-        """Positions of labels by their loose form; None for a form that several labels have."""
-        found: dict[str, int | None] = {}
-        for place, label in enumerate(self.graph.names):
-            form = loosen_label(label)
-            found[form] = None if form in found else place
-        return found
+        return _index_texts(map(loosen_label, self.graph.names))
 
     def find_exact(self, label: Hashable) -> int | None:
         """Return the position of the node with this label, or None."""
