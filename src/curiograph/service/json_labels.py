@@ -47,16 +47,15 @@ class LabelIndex(LabelReader):
         return self._positions.get(label)
 
 
-def search_labels(graph: Graph, text: str, limit: int) -> list[JsonLabel]:
-    """Search labels that contain a text: those that begin with it first, then the shortest first.
+def search_nodes(graph: Graph, text: str, limit: int) -> list[int]:
+    """Search nodes whose title contains a text: those that begin with it first, then the shortest first.
 
     Case is ignored, and underscores are read as spaces.
     """
     pattern = _fold_case(text)
-    folded = ((_fold_case(label), label) for label in graph.names)
-    matches = ((not name.startswith(pattern), len(name), name, label) for name, label in folded if pattern in name)
-    best = heapq.nsmallest(limit, matches, key=lambda match: match[:3])
-    return [encode_label(label) for *_, label in best]
+    folded = enumerate(map(_fold_case, graph.titles or graph.names))
+    matches = ((not name.startswith(pattern), len(name), name, node) for node, name in folded if pattern in name)
+    return [node for *_, node in heapq.nsmallest(limit, matches)]
 
 
 def _fold_case(label: Hashable) -> str:

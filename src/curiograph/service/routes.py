@@ -10,10 +10,9 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.datastructures import UploadFile
 
 from curiograph.recommendation.selection import Selection, read_history
-from curiograph.service import computations, picture, schemas
+from curiograph.service import computations, json_labels, picture, schemas
 from curiograph.service.batching import QueuedUser, RecommendQuery
 from curiograph.service.error_responses import ServiceError
-from curiograph.service.json_labels import search_labels
 from curiograph.service.server_settings import MAX_K, check_count
 from curiograph.service.page_files import send_compressed
 from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
@@ -210,8 +209,9 @@ async def search_nodes(
     """Search nodes by text: first labels that begin with it, then others that contain it, short ones first."""
     check_count("limit", limit, MAX_K)
     opened = await get_service(request).open_graph(graph)
-    nodes = await asyncio.to_thread(search_labels, opened.graph, query, limit)
-    return {"nodes": nodes, "total": opened.graph.num_nodes}
+    found = await asyncio.to_thread(json_labels.search_nodes, opened.graph, query, limit)
+    nodes, titles = [opened.graph.label(v) for v in found], [opened.graph.title(v) for v in found]
+    return {"nodes": nodes, "titles": titles, "total": opened.graph.num_nodes}
 
 
 @router.get("/api/v1/agents", response_model=schemas.AgentList, tags=["graphs"])

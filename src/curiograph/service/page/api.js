@@ -29,7 +29,7 @@ export const service = {
   listGraphs: async () => (await send("graphs")).graphs,
   /** @param {string} graph */
   getPicture: (graph, signal) => send(`${at(graph)}/picture`, { signal }),
-  searchNodes: async (graph, text) => (await send(`${at(graph)}/nodes?limit=12&query=${encodeURIComponent(text)}`)).nodes,
+  searchNodes: (graph, text) => send(`${at(graph)}/nodes?limit=12&query=${encodeURIComponent(text)}`),
   view: (body, signal) => post("view", body, signal),
   look: (body) => post("look", body),
   explore: (body) => post("explore", body),

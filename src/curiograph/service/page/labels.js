@@ -14,8 +14,18 @@ function measure(pen, text, font) {
   return widths.get(key);
 }
 
-/** Return a label as shown: underscores are spaces. @param {string|number} label */
-export const title = (label) => String(label).replaceAll("_", " ");
+const titles = new Map();
+
+/** Remember the titles of nodes, if the graph has any. @param {(string|number)[]} labels @param {string[]} [names] */
+export function keepTitles(labels, names) {
+  names?.forEach((name, i) => titles.set(labels[i], name));
+}
+
+/** Forget all titles: another graph is shown. */
+export const forgetTitles = () => titles.clear();
+
+/** Return a label as shown: its title, or itself with underscores as spaces. @param {string|number} label */
+export const title = (label) => titles.get(label) ?? String(label).replaceAll("_", " ");
 
 /** Cut a name in the middle. @param {string} name @param {number} length */
 export function shorten(name, length = 24) {

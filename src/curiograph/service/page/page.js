@@ -1,7 +1,7 @@
 // The page: reads the address, asks the service, and shows the walk. Everything a visitor does is a new address.
 
 import { setUpBringing } from "./bring.js";
-import { title } from "./labels.js";
+import { forgetTitles, keepTitles, title } from "./labels.js";
 import { drawGrowth, showChoices, showGaps, showNext, showRecommendations } from "./panels.js";
 import { Picture } from "./picture.js";
 import { EXAMPLE, pushAddress, readAddress, replaceAddress, uploads } from "./state.js";
@@ -96,7 +96,12 @@ export class Page {
       const before = this.view;
       const isStep = !isNew && before !== null && view.walk.length === before.walk.length + 1 && before.walk.every((node, i) => node === view.walk[i]);
       Object.assign(this, { state: next, view, rival, shown: next.graph });
-      if (isNew) this.picture.setGraph(graph);
+      if (isNew) {
+        this.picture.setGraph(graph);
+        forgetTitles();
+        keepTitles(graph.labels, graph.titles);
+      }
+      keepTitles([...view.walk, ...view.candidates.map(({ node }) => node)], view.titles);
       keep();
       this.render(isStep);
       if (rival && isStep) this.showResult();
@@ -414,15 +419,9 @@ export class Page {
   setUpSearch() {
     const input = find("start");
     let wait = 0;
-    input.oninput = () => {
-      clearTimeout(wait);
-      wait = setTimeout(async () => {
-        const nodes = await this.api.searchNodes(this.state.graph, input.value).catch(() => []);
-        this.found = nodes;
-        find("starts").replaceChildren(...nodes.map((node) => make("option", { value: title(node) })));
-        const exact = nodes.find((node) => title(node) === input.value);
-        if (exact !== undefined) begin(exact);
-      }, 120);
+    const search = async () => {
+      const { nodes, titles } = await this.api.searchNodes(this.state.graph, input.value).catch(() => ({ nodes: [], titles: [] }));
+      return nodes.map((node, i) => ({ node, name: titles[i].replaceAll("_", " ") }));
     };
     const begin = (node) => {
       clearTimeout(wait);
@@ -431,10 +430,20 @@ export class Page {
       document.body.classList.remove("choosing");
       this.change({ walk: [node], by: "", race: 0 });
     };
+    input.oninput = () => {
+      clearTimeout(wait);
+      wait = setTimeout(async () => {
+        const found = await search();
+        find("starts").replaceChildren(...found.map(({ name }) => make("option", { value: name })));
+        const exact = found.find(({ name }) => name === input.value); // chosen from the list
+        if (exact) begin(exact.node);
+      }, 120);
+    };
     input.onkeydown = async (event) => {
       if (event.key !== "Enter" || !input.value) return;
-      const nodes = await this.api.searchNodes(this.state.graph, input.value).catch(() => []);
-      if (nodes.length) begin(nodes[0]);
+      clearTimeout(wait);
+      const [first] = await search();
+      if (first) begin(first.node);
       else this.report(`No node is called “${input.value}”.`);
     };
   }
