@@ -41,7 +41,7 @@ export function shorten(name, length = 24) {
  *   order of priority; `lines` are the other ends of thick lines from the node
  * @param {{x: number, y: number, r: number}[]} discs nodes that labels should not cover
  * @param {{left: number, top: number, right: number, bottom: number}} area
- * @returns {{item: object, x: number, y: number, font: string, text: string}[]}
+ * @returns {{item: object, box: number[], x: number, y: number, font: string, text: string}[]}
  */
 export function placeLabels(pen, wanted, discs, area) {
   const taken = [];
@@ -78,7 +78,7 @@ export function placeLabels(pen, wanted, discs, area) {
       const box = [item.x + dx, item.y + dy, item.x + dx + w, item.y + dy + h];
       if (!isFree(box)) continue;
       taken.push([box[0] - 2, box[1] - 1, box[2] + 2, box[3] + 1]);
-      placed.push({ item, x: box[0], y: item.y + dy + h / 2, font, text });
+      placed.push({ item, box, x: box[0], y: item.y + dy + h / 2, font, text });
       break;
     }
   }

@@ -32,6 +32,7 @@ export class Picture {
     this.whole = true;
     this.moved = false; // whether the visitor has moved the view
     this.born = 0; // when the last step was shown
+    this.labels = []; // as placed
     this.pointers = new Map();
     this.insets = { left: 0, top: 0, right: 0, bottom: 0, corner: { x: 0, y: 0 } }; // corner: the card at the top left
     this.hint = null; // index of the next node that pulses
@@ -221,6 +222,8 @@ export class Picture {
       if (distance < REACH - 4 && (!best || distance < best.distance)) best = { kind: "visited", index: i, distance };
     }
     if (best) return best;
+    const named = this.labels.find(({ item, box }) => item.candidate && x > box[0] && x < box[2] && y > box[1] && y < box[3]);
+    if (named) return { kind: "candidate", index: named.item.index, candidate: named.item.candidate };
     if (this.graph.labels && !this.graph.dense) {
       this.graph.places.forEach(([px, py], i) => {
         const distance = near(...this.project(px, py));
@@ -462,7 +465,7 @@ export class Picture {
       disc(x, y, r, isHovered ? colors.blue : colors.paper, colors.blue, beats && !many ? 4 : 2);
       discs.push({ x, y, r });
       const size = 13;
-      wanted.push({ x, y, r, text: title(candidate.node), size, color: colors.soft, rank: isHovered ? 0 : 2 });
+      wanted.push({ x, y, r, text: title(candidate.node), size, color: colors.soft, rank: isHovered ? 0 : 2, candidate, index });
     }
     for (let i = 0; i <= last; i++) {
       const [x, y] = this.placeOf(i);
@@ -503,7 +506,8 @@ export class Picture {
     pen.textBaseline = "middle";
     pen.strokeStyle = colors.paper;
     pen.lineWidth = 4;
-    for (const { item, x, y, font, text } of placeLabels(pen, wanted, discs, area)) {
+    this.labels = placeLabels(pen, wanted, discs, area);
+    for (const { item, x, y, font, text } of this.labels) {
       pen.font = font;
       pen.globalAlpha = inLoop && item.rank > 1.5 ? 0.35 : 1;
       pen.strokeText(text, x, y);
