@@ -60,7 +60,7 @@ def serve(
     for package in ("fastapi", "uvicorn", "pebble", "prometheus_client", "python_multipart"):
         import_optional(package, "web", "The service and its page")
     from curiograph.service.app import create_app
-    from curiograph.service.page.view import add_page
+    from curiograph.service.page_files import add_page
     from curiograph.service.server import format_url, open_socket, run_server
     from curiograph.service.server_settings import ServiceSettings
 

@@ -17,6 +17,7 @@ from . import greedy_walkers as greedy_walkers
 from . import heuristic_walks as heuristic_walks
 from . import homology as homology
 from . import jit as jit
+from . import layout as layout
 from . import leaps as leaps
 from . import lookahead as lookahead
 from . import matched_walks as matched_walks

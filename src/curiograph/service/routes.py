@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from curiograph.recommendation.selection import Selection, read_history
-from curiograph.service import computations, schemas
+from curiograph.service import computations, picture, schemas
 from curiograph.service.batching import QueuedUser, RecommendQuery
 from curiograph.service.error_responses import ServiceError
+from curiograph.service.page_files import send_compressed
 from curiograph.service.server_settings import MAX_FILES, MAX_K, check_count
 from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
 from curiograph.service.store import GraphInfo
@@ -104,6 +106,15 @@ async def look(body: schemas.LookRequest, request: Request) -> Response:
     return await _compute(computations.look, body, request)
 
 
+@router.post("/api/v1/view", response_model=schemas.ViewResponse, tags=["walks"])
+async def view(body: schemas.ViewRequest, request: Request) -> Response:
+    """Describe a walk for a page: its growth, its gaps as loops, places, and the effect of every next node."""
+    service = get_service(request)
+    service.settings.check_walks([body.walk])
+    check_count("ahead", body.ahead, service.settings.steps)
+    return await _compute(picture.view_walk, body, request)
+
+
 async def _compute(computation: Any, body: Any, request: Request) -> Response:
     """Compute a response in a process, which is killed if the client leaves."""
     service = get_service(request)
@@ -165,6 +176,17 @@ async def delete_graph(graph: GraphPath, request: Request) -> Response:
     """Remove an upload; other graphs cannot be removed."""
     await asyncio.to_thread(get_service(request).graphs.remove_upload, graph)
     return Response(status_code=204)
+
+
+@router.get("/api/v1/graphs/{graph}/picture", response_model=schemas.PictureResponse, tags=["graphs"])
+async def draw_picture(graph: GraphPath, request: Request) -> Response:
+    """Describe a graph in the plane: places of its nodes, which are computed once, and links; or their density."""
+    service = get_service(request)
+    opened = await service.open_graph(graph)
+    if opened.picture is None:
+        content = await run_until_disconnect(request, service.workers.run(picture.draw_graph, graph=opened))
+        opened.picture = await asyncio.to_thread(gzip.compress, content, 6)
+    return send_compressed(request, opened.picture, "application/json")
 
 
 @router.get("/api/v1/graphs/{graph}/nodes", response_model=schemas.NodeList, tags=["graphs"])

@@ -123,6 +123,13 @@ class LookRequest(_Request):
     seed: Seed = 0
 
 
+class ViewRequest(LookRequest):
+    """A walk to show, and the agent that chooses the next node."""
+
+    more: bool = False
+    """Also compute compressibility, flexibility and PageRank."""
+
+
 class RankRequest(_Request):
     """PageRank, or curious PageRank by an agent."""
 
@@ -328,6 +335,78 @@ class LookResponse(_Response):
     cct: Number
     on_the_way: bool
     """Whether all candidates are neighbors of the last node; false at a dead end."""
+
+
+class ViewCandidate(_Response):
+    """A candidate with the gaps that it opens and closes, and its values as in `look`."""
+
+    node: NodeLabel
+    values: dict[str, Number]
+    opens: int
+    closes: int
+    linked: list[int]
+    """Visited nodes that it is linked to, as steps of the walk from 0."""
+
+
+class LoopResponse(_Response):
+    """A gap of a walk: its loop as steps from 0, and the numbers of nodes at which it opened and closed."""
+
+    loop: list[int]
+    opened_at: int
+    closed_at: int | None = None
+
+
+class ViewResponse(_Response):
+    """A walk with its growth, its gaps, its picture, and the effect of every next node."""
+
+    walk: list[NodeLabel]
+    beta1: list[int]
+    """Number of open gaps after every step."""
+    compressibility: list[Number] | None = None
+    """Compressibility after every step in bits, with `more`; none for long walks."""
+    links: list[tuple[int, int]]
+    """Links between visited nodes, as pairs of steps."""
+    gaps: list[LoopResponse]
+    candidates: list[ViewCandidate]
+    """The best candidates, first the choice of the agent."""
+    total: int
+    """Number of candidates."""
+    choice: NodeLabel | None = None
+    """Choice of the agent; none if there is no candidate."""
+    reason: str | None = None
+    """What the choice does, as a sentence."""
+    igt: Number
+    cpt: Number = None
+    cct: Number = None
+    on_the_way: bool
+    """Whether all candidates are neighbors of the last node; false at a dead end."""
+    places: list[tuple[float, float]]
+    """Coordinates of the visited nodes, then of candidates; those of `picture`, unless the graph is dense."""
+    map: list[tuple[float, float]] | None = None
+    """Coordinates of the visited nodes in `picture`, if the graph is dense."""
+
+
+class PictureResponse(_Response):
+    """A graph in the plane: all nodes and links, or the density of nodes if there are many."""
+
+    nodes: int
+    edges: int
+    directed: bool
+    weighted: bool
+    dense: bool
+    """Whether walks have a layout of their own, because the links of the graph would be a knot."""
+    start: NodeLabel | None = None
+    """The node with the most links, as a start."""
+    area: tuple[float, float, float, float]
+    """Lowest and highest coordinates: left, top, right, bottom."""
+    labels: list[NodeLabel] | None = None
+    """All nodes, if there are at most 3,000."""
+    places: list[tuple[float, float]] | None = None
+    """Coordinates of all nodes."""
+    links: list[tuple[int, int]] | None = None
+    """Links as pairs of indices of `labels`; none of them if the graph is dense."""
+    shade: list[list[int]] | None = None
+    """Number of nodes in each cell of a grid over the area, row by row, if there are more than 3,000 nodes."""
 
 
 class RankedNode(_Response):

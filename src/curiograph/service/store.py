@@ -14,6 +14,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
+from curiograph.arrays import Float64
 from curiograph.errors import CuriographError, SettingError, quote_value
 from curiograph.files import open_atomic
 from curiograph.graph import toys
@@ -27,6 +30,7 @@ from curiograph.human.prediction.predict import make_study
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
 from curiograph.service.json_labels import LabelIndex
+from curiograph.service.layout import compute_layout
 from curiograph.service.server_settings import ServiceSettings
 
 DEFAULT_GRAPH = "toy:everyday"
@@ -53,9 +57,11 @@ class GraphInfo:
 class OpenGraph:
     """A graph in memory, with its labels and its recommender; in the server also with an index of the labels."""
 
-    def __init__(self, graph: Graph, labels: LabelReader | None = None) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, labels: LabelReader | None = None, file: Path | None = None) -> None:
+        self.graph, self.file = graph, file
         self.labels = labels or LabelReader(graph)
+        self.picture: bytes | None = None
+        """The picture as compressed JSON, once it was requested."""
         self.num_kept = 0
         """Numbers that the recommender keeps, prepared while answering requests."""
         self._lock = threading.Lock()
@@ -69,6 +75,18 @@ class OpenGraph:
     def prepared_recommender(self) -> Recommender:
         """The recommender that simulates nothing: it uses the prepared nodes of a history, and PageRank alone."""
         return self.recommender.replace_curious(lambda ranker: replace(ranker, simulates=False))
+
+    @cached_property
+    def places(self) -> Float64:
+        """Coordinates of all nodes in pictures; worker processes share a file of them."""
+        if self.file is None:
+            return compute_layout(self.graph)
+        path = self.file.with_name("places.npy")
+        if not path.exists():
+            with open_atomic(path) as file:
+                np.save(file, compute_layout(self.graph))
+        places: Float64 = np.load(path, mmap_mode="r")
+        return places
 
     def write_copy(self) -> Path:
         """Return a file whose arrays worker processes map into memory; it is deleted with this object."""

@@ -131,7 +131,7 @@ def _run_task(function: Callable[..., Any], path: Any, *arguments: Any) -> Any:
 
 @lru_cache(4)
 def _open_graph(path: Any) -> OpenGraph:
-    return OpenGraph(read_graph_file(path))
+    return OpenGraph(read_graph_file(path), file=path)
 
 
 def _start_worker() -> None:
