@@ -102,9 +102,9 @@ def describe_problem(problem: Mapping[str, Any]) -> str:
     place, message = list(problem["loc"]), problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "json_invalid":
         return f"the body is not valid JSON at character {place[-1]} ({problem['ctx']['error']})."
-    if problem["type"] == "string_type" and place[-1] == "str":  # the first of the types that a label may have
+    if place[-1] == "constrained-str":  # the first of the types that a label may have
         del place[-1]
-        message = "Input should be text or a number"
+        message = message if problem["type"] == "string_too_long" else "Input should be text or a number"
     if not isinstance(problem["input"], (dict, list)):  # they may be huge, or the whole body if a field is missing
         message += f"; it is {quote_value(problem['input'])}"
     return f"{'.'.join(str(part) for part in place if part != 'body') or 'body'}: {message}."

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.types import Message
 
@@ -70,8 +70,8 @@ async def _read_form(content_type: str, body: bytes, name: str) -> dict[str, byt
     request = Request({"type": "http", "headers": [(b"content-type", content_type.encode("latin-1"))]}, receive)
     try:
         form = await request.form(max_files=MAX_FILES, max_fields=8)
-    except HTTPException as error:
-        raise ServiceError(f"the form cannot be read: {error.detail}", 400, "BadRequest") from None
+    except MultiPartException as error:
+        raise ServiceError(f"the form cannot be read: {error.message}", 400, "BadRequest") from None
     files: dict[str, bytes] = {}
     for file in form.getlist("file"):
         if isinstance(file, UploadFile):
