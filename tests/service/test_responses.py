@@ -70,6 +70,7 @@ def test_look_step_by_step_equals_explore(api):
         view = post(api, "look", graph=LIBRARY, walk=walk, agent="greedy", reward="cpt", seed=5)
         assert view["choice"] in [each["node"] for each in view["candidates"]]
         assert set(view["best"]) == set(view["candidates"][0]["values"])
+        assert view["total"] == len(view["candidates"])
         walk.append(view["choice"])
     assert walk == cg.explore(cg.toys.library(), "greedy", "cpt", "music", 6, seed=5).nodes
 
@@ -184,6 +185,7 @@ def test_search_order():
         ("recommend", {"graph": LIBRARY, "histories": [["musik"]], "unknown": "error"}, 422, "'music'"),
         ("recommend", {"graph": LIBRARY, "history": [], "diversity": 2}, 422, "diversity"),
         ("look", {"graph": LIBRARY, "walk": ["music", "music"]}, 422, "twice"),
+        ("look", {"graph": LIBRARY, "walk": ["m" * 501]}, 422, "walk.0: String should have at most 500 characters"),
     ],
 )
 def test_bad_requests(api, what, body, status, message):

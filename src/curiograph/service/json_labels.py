@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Hashable, Sequence
 
@@ -45,18 +44,3 @@ class LabelIndex(LabelReader):
     def find_exact(self, label: Hashable) -> int | None:
         """Return the position of the node with this label, or None."""
         return self._positions.get(label)
-
-
-def search_nodes(graph: Graph, text: str, limit: int) -> list[int]:
-    """Search nodes whose title contains a text: those that begin with it first, then the shortest first.
-
-    Case is ignored, and underscores are read as spaces.
-    """
-    pattern = _fold_case(text)
-    folded = enumerate(map(_fold_case, graph.titles or graph.names))
-    matches = ((not name.startswith(pattern), len(name), name, node) for node, name in folded if pattern in name)
-    return [node for *_, node in heapq.nsmallest(limit, matches)]
-
-
-def _fold_case(label: Hashable) -> str:
-    return str(encode_label(label)).casefold().replace("_", " ")

@@ -17,7 +17,7 @@ from curiograph.service import schemas
 from curiograph.service.computations import get_agent
 from curiograph.service.json_labels import encode_label, encode_labels
 from curiograph.service.layout import is_dense, lay_out_walk
-from curiograph.service.step_view import MOTIVES, StepView, view_step
+from curiograph.service.step_view import MOTIVES, view_step
 from curiograph.service.store import OpenGraph
 
 MAX_DRAWN = 3_000
@@ -143,7 +143,9 @@ def _explain(choice: dict[str, Any], titles: Sequence[str], adjacency: Adjacency
     """Return what the choice of the agent does, in one sentence whose numbers are those of the candidate."""
     opens, closes = choice["opens"], choice["closes"]
     effects = [
-        f"{verb} {count} gap{'' if count == 1 else 's'}" for verb, count in (("opens", opens), ("closes", closes)) if count
+        f"{verb} {count} gap{'' if count == 1 else 's'}"
+        for verb, count in (("opens", opens), ("closes", closes))
+        if count
     ]
     if not effects:
         return "It changes no gap now, but prepares later ones."

@@ -7,19 +7,15 @@ import gzip
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from starlette.datastructures import UploadFile
 
 from curiograph.recommendation.selection import Selection, read_history
-from curiograph.service import computations, json_labels, picture, schemas
+from curiograph.service import computations, picture, schemas
 from curiograph.service.batching import QueuedUser, RecommendQuery
 from curiograph.service.error_responses import ServiceError
-from curiograph.service.server_settings import MAX_K, check_count
 from curiograph.service.page_files import send_compressed
+from curiograph.service.server_settings import MAX_FILES, MAX_K, check_count
 from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
 from curiograph.service.store import GraphInfo
-
-QUICK_WALK, QUICK_STEPS = 100, 20
-"""Nodes of a given walk, and steps of an agent, up to which a request should take little time."""
 
 router = APIRouter(
     responses=schemas.ERROR_RESPONSES,
@@ -29,7 +25,8 @@ router = APIRouter(
 
 GraphPath = Annotated[str, Path(max_length=200, description="Id of a graph.", examples=["toy:library"])]
 _BINARY = {"type": "string", "format": "binary"}
-_FORM = {"type": "object", "required": ["file"], "properties": {"file": _BINARY}}
+_FILES = {"type": "array", "items": _BINARY, "maxItems": MAX_FILES}
+_FORM = {"type": "object", "required": ["file"], "properties": {"file": _FILES}}
 _UPLOAD_BODY = {
     "requestBody": {
         "required": True,
@@ -79,22 +76,21 @@ async def rank(body: schemas.RankRequest, request: Request) -> Response:
     """Rank nodes by PageRank or, with an agent, by curious PageRank; personalized to a history if given."""
     check_count("k", body.k, MAX_K)
     get_service(request).settings.check_walks([body.history or []])
-    return await _compute(computations.rank_nodes, body, request, body.agent is None)
+    return await _compute(computations.rank_nodes, body, request)
 
 
 @router.post("/api/v1/measure", response_model=schemas.GrowthResponse | schemas.GrowthsResponse, tags=["walks"])
 async def measure(body: schemas.MeasureRequest, request: Request) -> Response:
     """Measure one walk or several after every step: gaps, components, compressibility and degrees of freedom."""
     get_service(request).settings.check_walks(body.batch)
-    is_quick = sum(map(len, body.batch)) <= QUICK_WALK
-    return await _compute(computations.measure_walks, body, request, is_quick)
+    return await _compute(computations.measure_walks, body, request)
 
 
 @router.post("/api/v1/explore", response_model=schemas.WalkResponse, tags=["walks"])
 async def explore(body: schemas.ExploreRequest, request: Request) -> Response:
     """Explore a graph: a whole walk by an agent."""
     check_count("steps", body.steps, get_service(request).settings.steps)
-    return await _compute(computations.explore_graph, body, request, body.steps <= QUICK_STEPS)
+    return await _compute(computations.explore_graph, body, request)
 
 
 @router.post("/api/v1/look", response_model=schemas.LookResponse, tags=["walks"])
@@ -107,8 +103,7 @@ async def look(body: schemas.LookRequest, request: Request) -> Response:
     service = get_service(request)
     service.settings.check_walks([body.walk])
     check_count("ahead", body.ahead, service.settings.steps)
-    is_quick = len(body.walk) <= QUICK_WALK and body.ahead <= QUICK_STEPS
-    return await _compute(computations.look, body, request, is_quick)
+    return await _compute(computations.look, body, request)
 
 
 @router.post("/api/v1/view", response_model=schemas.ViewResponse, tags=["walks"])
@@ -117,20 +112,20 @@ async def view(body: schemas.ViewRequest, request: Request) -> Response:
     service = get_service(request)
     service.settings.check_walks([body.walk])
     check_count("ahead", body.ahead, service.settings.steps)
-    return await _compute(picture.view_walk, body, request, True)
+    return await _compute(picture.view_walk, body, request)
 
 
-async def _compute(computation: Any, body: Any, request: Request, is_quick: bool) -> Response:
+async def _compute(computation: Any, body: Any, request: Request) -> Response:
     """Compute a response in a process, which is killed if the client leaves."""
     service = get_service(request)
     opened = await service.open_graph(body.graph)
-    work = service.workers.run(computation, body, graph=opened, quick=is_quick)
+    work = service.workers.run(computation, body, graph=opened)
     return Response(await run_until_disconnect(request, work), media_type="application/json")
 
 
 @router.get("/api/v1/graphs", response_model=schemas.GraphList, tags=["graphs"])
 async def list_graphs(request: Request) -> Any:
-    """List all graphs."""
+    """List all graphs except uploads."""
     return {"graphs": get_service(request).graphs.list_graphs()}
 
 
@@ -149,19 +144,14 @@ async def upload_graph(
         bool, Query(description="Read an edge list as directed; other formats contain this information.")
     ] = False,
 ) -> Any:
-    """Upload a graph as a form with one file, or as a raw body with its name in the query; it is kept in memory."""
-    service = get_service(request)
-    if request.headers.get("content-type", "").startswith("multipart/form-data"):
-        async with request.form(max_files=1, max_fields=8) as form:
-            file = form.get("file")
-            if not isinstance(file, UploadFile):
-                raise ServiceError("the form has no file; send it in the field `file`.")
-            name, content = name or file.filename or "", await file.read()
-    elif name:
-        content = await request.body()
-    else:
-        raise ServiceError("the file has no name; give one, as in ?name=links.csv.")
-    return await run_until_disconnect(request, service.add_upload(name, content, directed))
+    """Upload a graph, and learn its id, which nobody else does.
+
+    Send one file as a form or as a raw body with its name in the query; or a folder of Markdown notes as a form with
+    many files, whose names are paths inside the folder.
+    """
+    client, content_type = request.client.host if request.client else "", request.headers.get("content-type", "")
+    upload = get_service(request).add_upload(await request.body(), content_type, name, directed, client)
+    return await run_until_disconnect(request, upload)
 
 
 @router.post("/api/v1/reload", response_model=schemas.ReloadResponse, tags=["graphs"])
@@ -184,7 +174,7 @@ async def get_graph(graph: GraphPath, request: Request) -> Any:
 @router.delete("/api/v1/graphs/{graph}", status_code=204, tags=["graphs"])
 async def delete_graph(graph: GraphPath, request: Request) -> Response:
     """Remove an upload; other graphs cannot be removed."""
-    get_service(request).graphs.remove_upload(graph)
+    await asyncio.to_thread(get_service(request).graphs.remove_upload, graph)
     return Response(status_code=204)
 
 
@@ -208,10 +198,10 @@ async def search_nodes(
 ) -> Any:
     """Search nodes by text: first labels that begin with it, then others that contain it, short ones first."""
     check_count("limit", limit, MAX_K)
-    opened = await get_service(request).open_graph(graph)
-    found = await asyncio.to_thread(json_labels.search_nodes, opened.graph, query, limit)
-    nodes, titles = [opened.graph.label(v) for v in found], [opened.graph.title(v) for v in found]
-    return {"nodes": nodes, "titles": titles, "total": opened.graph.num_nodes}
+    service = get_service(request)
+    opened = await service.open_graph(graph)
+    work = service.workers.run(computations.search_nodes, query, limit, graph=opened)
+    return Response(await run_until_disconnect(request, work), media_type="application/json")
 
 
 @router.get("/api/v1/agents", response_model=schemas.AgentList, tags=["graphs"])

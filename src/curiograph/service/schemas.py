@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from curiograph.service.json_labels import encode_label
+from curiograph.service.server_settings import MAX_LABEL
 from curiograph.service.step_view import DEFAULT_AHEAD
 from curiograph.service.store import GraphInfo
 
@@ -27,10 +28,10 @@ _MAX_FIELDS = 64
 """Maximum number of fields of a body; every unknown one would be reported."""
 
 Label = Annotated[
-    StrictStr | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)],
+    Annotated[StrictStr, Field(max_length=MAX_LABEL)] | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)],
     Field(description="Label of a node: text or a number. Numeric labels may also be given as text."),
 ]
-NodeLabel = Annotated[Label, BeforeValidator(encode_label)]
+NodeLabel = Annotated[StrictStr | StrictInt | StrictFloat, BeforeValidator(encode_label)]
 """A label in a response: labels of other types become text."""
 Labels = Annotated[list[Label], Field(fail_fast=True, max_length=_MAX_ITEMS)]
 Walk = Annotated[Labels, Field(min_length=1, description="Nodes in order of visit.")]
@@ -220,7 +221,7 @@ class HealthResponse(_Response):
 
 
 class GraphList(_Response):
-    """All graphs."""
+    """All graphs except uploads, which only those know who have their ids."""
 
     graphs: list[GraphInfo]
 
@@ -323,9 +324,12 @@ class LookResponse(_Response):
     """Candidates of a walk for its next step."""
 
     candidates: list[LookCandidate]
+    """The best candidates: the choice of the agent, then by reward and PageRank; at most 1,000."""
+    total: int
+    """Number of all candidates."""
     choice: NodeLabel | None
     best: dict[str, list[NodeLabel]]
-    """Choice of each motive; several nodes if they are equal."""
+    """Choice of each motive; several nodes if they are equal, at most 1,000."""
     igt: Number
     cpt: Number
     """Compressibility of the walk so far in bits; null for long walks."""
