@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 import networkx
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -135,8 +136,9 @@ def test_first_click_opens_a_gap(visitor: Visitor) -> None:
     visitor.open()
     assert visitor.count == 0
     assert "Click tea" in visitor.sentence
+    visitor.ask("document.querySelectorAll('option:not(:checked)').forEach(each => each.remove())")  # not on the screen
     words = visitor.ask("document.body.innerText").split()
-    assert len(words) < 60
+    assert len(words) < 50
     assert not {"igt", "bits", "Planner", "planner", "compression"} & set(words)
     save_screenshot(visitor, "page-first")
     visitor.page.mouse.click(*find_candidate(visitor, "tea"))
@@ -157,8 +159,10 @@ def test_the_picture_has_most_of_the_screen(browser: Any, address: str) -> None:
             ".map(box => [box.left, box.top, box.right, box.bottom])"
         )
         width, height = visitor.ask("[innerWidth, innerHeight]")
-        covered = sum(any(l <= x < r and t <= y < b for l, t, r, b in cards) for x in range(width) for y in range(height))
-        assert 1 - covered / (width * height) >= share, name
+        free = np.ones((height, width), bool)
+        for left, top, right, bottom in np.round(cards).astype(int):
+            free[top:bottom, left:right] = False
+        assert free.mean() >= share, name
         visitor.context.close()
 
 
@@ -224,7 +228,7 @@ def test_address_shows_the_same_picture(visitor: Visitor) -> None:
 
 def test_gaps_are_listed_and_lit_both_ways(visitor: Visitor) -> None:
     graph = read_characters()
-    walk = cg.explore(graph, "beam:16", "igt", "Valjean", 14, seed=0).nodes
+    walk = cg.explore(graph, "planner", "igt", "Valjean", 14, seed=0).nodes
     visitor.open_walk("les-miserables", walk)
     visitor.open_tab("Gaps")
     growth = cg.measure(graph, walk)
@@ -238,8 +242,8 @@ def test_gaps_are_listed_and_lit_both_ways(visitor: Visitor) -> None:
     loop = visitor.ask(f"curiograph.view.gaps[{index}].loop.map(step => curiograph.view.walk[step])")
     assert loop == cg.gap_loops(graph, walk)[index]
     point = visitor.ask(  # a point of the picture where only gaps are
-        "(() => { const {picture} = curiograph; for (let x = 400; x < 1000; x += 7) for (let y = 100; y < 800; y += 7) {"
-        " const found = picture.find(x, y); if (found?.kind === 'gap') return [x, y, found.index]; } })()"
+        "(() => { const {picture} = curiograph; for (let x = 400; x < 1000; x += 7)"
+        " for (let y = 100; y < 800; y += 7) { const found = picture.find(x, y); if (found?.kind === 'gap') return [x, y, found.index]; } })()"
     )
     visitor.page.mouse.move(point[0], point[1])
     lit = visitor.page.locator("#panel .row.lit")
@@ -335,8 +339,6 @@ def test_more_shows_all_motives_and_agents(visitor: Visitor) -> None:
     playwright.expect(head).to_have_text(["next node", "gaps", "compression", "flexibility", "PageRank", "links"])
     visitor.page.get_by_label("what the agent seeks").select_option("cpt")
     playwright.expect(visitor.page).to_have_url(re.compile("reward=cpt"))
-    expected = cg.explore(cg.toys.library(), "planner", "cpt", "music", 3, seed=0)
-    assert expected.reward.name == "cpt"
     visitor.page.keyboard.press("m")
     playwright.expect(visitor.page.locator("#panel table")).to_have_count(0)
 
@@ -359,12 +361,13 @@ def test_bring_a_file(visitor: Visitor, tmp_path: Path) -> None:
     assert visitor.page.locator("#graph").evaluate("each => each.selectedOptions[0].text") == "links.csv"
     visitor.page.go_back()
     visitor.expect_walk(3)
+    file = tmp_path / "broken.csv"
     file.write_text("a,b,c\nd\n")
     visitor.press("bring")
     with visitor.page.expect_file_chooser() as chooser:
         visitor.page.get_by_role("button", name="Choose a file").click()
     chooser.value.set_files(file)
-    playwright.expect(visitor.page.locator("#toast")).to_contain_text("links.csv")
+    playwright.expect(visitor.page.locator("#toast")).to_contain_text("broken.csv")
     assert len(visitor.walk) == 3  # nothing is lost
     assert len(visitor.problems) == 1  # the browser logs the refusal
     visitor.problems.clear()
@@ -429,7 +432,12 @@ def test_start_elsewhere_by_name(visitor: Visitor) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fragment", "quoted"), [("#graph=nothing", "nothing"), ("#graph=toy:library&walk=musik", "musik"), ("#agent=x", "x")]
+    ("fragment", "quoted"),
+    [
+        ("#graph=nothing", "nothing"),
+        ("#graph=toy:library&walk=musik", "musik"),
+        ("#graph=toy:library&agent=xyz", "xyz"),
+    ],
 )
 def test_bad_address_is_explained(visitor: Visitor, fragment: str, quoted: str) -> None:
     visitor.page.goto(f"{visitor.address}/{fragment}")

@@ -16,8 +16,7 @@ async function send(path, options) {
     answer = null;
   }
   if (response.ok && answer !== null) return answer;
-  const message = answer?.error?.message || `the service answered with status ${response.status}.`;
-  throw new Error(message[0].toUpperCase() + message.slice(1));
+  throw new Error(answer?.error?.message || `The service answered with status ${response.status}.`);
 }
 
 const post = (path, body, signal) =>

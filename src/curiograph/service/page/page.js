@@ -4,7 +4,7 @@ import { setUpBringing } from "./bring.js";
 import { forgetTitles, keepTitles, title } from "./labels.js";
 import { drawGrowth, showChoices, showGaps, showNext, showRecommendations } from "./panels.js";
 import { Picture } from "./picture.js";
-import { EXAMPLE, pushAddress, readAddress, replaceAddress, uploads } from "./state.js";
+import { DEFAULTS, EXAMPLE, pushAddress, readAddress, replaceAddress, uploads } from "./state.js";
 import { count, describeEffect, describeStep, isExample, joinLoop, make } from "./words.js";
 
 const RACE_STEPS = 10;
@@ -52,7 +52,7 @@ export class Page {
   async open() {
     this.listGraphs();
     await this.follow(this.state);
-    if (!this.view) await this.follow({ ...this.state, ...EXAMPLE }); // the address is of no use; its problem is shown
+    if (!this.view) await this.follow({ ...DEFAULTS, ...EXAMPLE }); // the address is of no use; its problem is shown
   }
 
   async listGraphs() {
@@ -236,9 +236,9 @@ export class Page {
     const tabs = Object.entries(TABS).map(([name, [text]]) =>
       make("button", { role: "tab", "aria-selected": String(name === this.tab), onclick: () => this.openTab(name) }, text),
     );
-    const more = make("button", { className: "more", "aria-pressed": String(this.state.more), onclick: () => this.act("more"), title: "compression, flexibility, PageRank, links (m)" }, this.state.more ? "Less" : "More");
+    document.querySelector("[data-do=more]").textContent = this.state.more ? "Less" : "More";
     const focused = [...find("tabs").children].indexOf(document.activeElement);
-    find("tabs").replaceChildren(...tabs, more);
+    find("tabs").replaceChildren(...tabs);
     if (focused >= 0) find("tabs").children[focused]?.focus();
     this.renderPanel();
   }

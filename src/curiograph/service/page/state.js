@@ -14,7 +14,7 @@
 /** The first screen: one step before a gap opens. */
 export const EXAMPLE = { graph: "toy:everyday", walk: ["lemon", "sun", "cloud", "steam", "kettle"], by: "eeee" };
 
-const DEFAULTS = { graph: EXAMPLE.graph, walk: [], by: "", agent: "planner", reward: "igt", race: 0, more: false };
+export const DEFAULTS = { graph: EXAMPLE.graph, walk: [], by: "", agent: "planner", reward: "igt", race: 0, more: false };
 
 /** @returns {State} */
 export function readAddress() {
