@@ -60,7 +60,7 @@ results: .venv/test.done
 	$(BIN)/python -m benchmarks.run --out docs/results/bench.json
 	$(BIN)/python docs/insert_results.py
 
-# Take the screenshots of the page for README and docs in its tests; page.png and page-dark.png need Wikispeedia in CURIOGRAPH_DATA.
+# Take the screenshots of the page for README and docs in its tests.
 screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
 	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py
