@@ -113,13 +113,13 @@ def grow_layout(links):
             for b in range(a):
                 lengths[a, b] = min(lengths[a, b], lengths[v, a] + lengths[v, b])
                 lengths[b, a] = lengths[a, b]
-        for sweep in range(max(1, min(8, 200 // v))):
-            rate = 0.6 / (1 + sweep)
+        for sweep in range(max(1, min(40, 300 // v))):
+            rate = 0.6 / (1 + 0.2 * sweep)
             for a in range(v):
                 x, y = places[a, 0], places[a, 1]
                 attract(places, v, a, lengths[v, a], rate * 2)
                 places[a, 0], places[a, 1] = x, y
             for a in range(v + 1):
                 for b in range(a):
-                    attract(places, a, b, lengths[a, b], 0.1 * rate)
+                    attract(places, a, b, lengths[a, b], 0.4 * rate)
     return places

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from curiograph.agents.agent import Agent
@@ -18,7 +19,7 @@ from curiograph.parallel import Engine
 from curiograph.recommendation.curious_ranker import CuriousRanker, Part
 from curiograph.rewards.reward_names import as_reward
 from curiograph.service import schemas
-from curiograph.service.json_labels import search_labels
+from curiograph.service.json_labels import encode_label
 from curiograph.service.server_settings import MAX_ANSWER, MAX_BEAM, MAX_K, check_count
 from curiograph.service.step_view import view_step
 from curiograph.service.store import OpenGraph
@@ -104,9 +105,20 @@ def look(opened: OpenGraph, request: schemas.LookRequest) -> bytes:
 
 
 def search_nodes(opened: OpenGraph, text: str, limit: int) -> bytes:
-    """Search labels that contain a text."""
-    response = schemas.NodeList(nodes=search_labels(opened.graph, text, limit), total=opened.graph.num_nodes)
-    return response.model_dump_json().encode()
+    """Search nodes whose title contains a text: those that begin with it first, then the shortest first.
+
+    Case is ignored, and underscores are read as spaces.
+    """
+    graph, pattern = opened.graph, _fold_case(text)
+    folded = enumerate(map(_fold_case, graph.titles or graph.names))
+    matches = ((not name.startswith(pattern), len(name), name, node) for node, name in folded if pattern in name)
+    nodes = [node for *_, node in heapq.nsmallest(limit, matches)]
+    labels, titles = [graph.label(v) for v in nodes], [graph.title(v) for v in nodes]
+    return schemas.NodeList(nodes=labels, titles=titles, total=graph.num_nodes).model_dump_json().encode()
+
+
+def _fold_case(label: Hashable) -> str:
+    return str(encode_label(label)).casefold().replace("_", " ")
 
 
 def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:

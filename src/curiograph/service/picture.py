@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ def draw_graph(opened: OpenGraph) -> bytes:
     """Return a `PictureResponse` of a graph as JSON."""
     graph, places = opened.graph, opened.places
     starts = np.flatnonzero(graph.degrees)
+    share = 0.01 if graph.num_nodes > MAX_DRAWN else 0  # few nodes far away would make the rest small
     picture: dict[str, Any] = {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
@@ -44,15 +45,15 @@ def draw_graph(opened: OpenGraph) -> bytes:
         "weighted": graph.weights is not None,
         "dense": is_dense(graph),
         "start": encode_label(graph.label(int(starts[np.argmax(graph.degrees[starts])]))) if len(starts) else None,
-        "area": [*places.min(axis=0).round(3).tolist(), *places.max(axis=0).round(3).tolist()],
+        "area": np.quantile(places, [share, 1 - share], axis=0).round(3).ravel().tolist(),
     }
     if graph.num_nodes <= MAX_DRAWN:
         source, target, _ = graph.skeleton.get_edges()
-        picture["labels"] = encode_labels(graph.labels)
+        picture["labels"], picture["titles"] = encode_labels(graph.labels), graph.titles and list(graph.titles)
         picture["places"] = places.round(3).tolist()
         picture["links"] = [] if picture["dense"] else np.column_stack([source, target]).tolist()
     else:
-        counts = np.histogram2d(*places.T, bins=_SHADE)[0]
+        counts = np.histogram2d(*places.T, bins=_SHADE, range=np.reshape(picture["area"], (2, 2)).T)[0]
         picture["shade"] = counts.T.astype(int).tolist()
     return schemas.PictureResponse.model_validate(picture).model_dump_json(exclude_none=True).encode()
 
@@ -109,8 +110,10 @@ def view_walk(opened: OpenGraph, request: schemas.ViewRequest) -> bytes:
         places = lay_out_walk(len(visited), links, min(len(positions), _MAX_FANNED))
     else:
         places = opened.places[np.concatenate([visited, positions])]
+    shown = [graph.title(int(v)) for v in np.concatenate([visited, positions])]
     response = {
         "walk": walk,
+        "titles": None if graph.titles is None else shown,
         "beta1": growth.beta1.tolist(),
         "compressibility": bits,
         "links": links.tolist(),
@@ -118,7 +121,7 @@ def view_walk(opened: OpenGraph, request: schemas.ViewRequest) -> bytes:
         "candidates": candidates,
         "total": len(step.nodes),
         "choice": step.choice,
-        "reason": None if step.choice is None else _explain(candidates[0], walk, adjacency),
+        "reason": None if step.choice is None else _explain(candidates[0], shown, adjacency),
         "igt": step.igt,
         "cpt": step.cpt,
         "cct": step.cct,
@@ -136,7 +139,7 @@ def _find_links(opened: OpenGraph, visited: Int32) -> Int64:
     return np.asarray(np.sort(np.column_stack([order[source], order[target]]), axis=1))
 
 
-def _explain(choice: dict[str, Any], walk: Sequence[Hashable], adjacency: Adjacency) -> str:
+def _explain(choice: dict[str, Any], titles: Sequence[str], adjacency: Adjacency) -> str:
     """Return what the choice of the agent does, in one sentence whose numbers are those of the candidate."""
     opens, closes = choice["opens"], choice["closes"]
     effects = [
@@ -148,8 +151,8 @@ def _explain(choice: dict[str, Any], walk: Sequence[Hashable], adjacency: Adjace
         return "It changes no gap now, but prepares later ones."
     sentence = f"It {' and '.join(effects)}"
     if opens:
-        loop = next(find_opened_loops(adjacency, choice["linked"], len(walk)))
-        names = [str(step) for step in (choice["node"], *(walk[i] for i in loop[1:]))]
+        steps = len(adjacency)  # the number of the choice as a step
+        names = [titles[i] for i in next(find_opened_loops(adjacency, choice["linked"], steps))]
         if len(names) > _MAX_NAMES:
             names = [*names[: _MAX_NAMES - 2], "...", names[-1]]
         sentence += f": {' - '.join(names)}"

@@ -235,9 +235,10 @@ class ReloadResponse(_Response):
 
 
 class NodeList(_Response):
-    """Labels that match a search, the best match first, and the number of nodes of the graph."""
+    """Labels that match a search, the best match first, with their titles, and the number of nodes of the graph."""
 
     nodes: list[NodeLabel]
+    titles: list[str]
     total: int
 
 
@@ -384,6 +385,8 @@ class ViewResponse(_Response):
     """Coordinates of the visited nodes, then of candidates; those of `picture`, unless the graph is dense."""
     map: list[tuple[float, float]] | None = None
     """Coordinates of the visited nodes in `picture`, if the graph is dense."""
+    titles: list[str] | None = None
+    """Names to show of the visited nodes, then of the candidates, if the graph has any."""
 
 
 class PictureResponse(_Response):
@@ -401,6 +404,8 @@ class PictureResponse(_Response):
     """Lowest and highest coordinates: left, top, right, bottom."""
     labels: list[NodeLabel] | None = None
     """All nodes, if there are at most 3,000."""
+    titles: list[str] | None = None
+    """Names to show instead of the labels, if the graph has any."""
     places: list[tuple[float, float]] | None = None
     """Coordinates of all nodes."""
     links: list[tuple[int, int]] | None = None
