@@ -43,7 +43,7 @@ def test_graphs_agents_and_rewards_are_listed(api):
 
 def test_nodes_are_found_by_text(api):
     result = api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"query": "MU", "limit": 5}).json()
-    assert result == {"nodes": ["music"], "total": 12}
+    assert result == {"nodes": ["music"], "titles": ["music"], "total": 12}
     assert len(api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"limit": 3}).json()["nodes"]) == 3
 
 

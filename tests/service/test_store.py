@@ -117,6 +117,23 @@ def test_upload_that_is_cancelled_leaves_nothing(tmp_path: Path, monkeypatch):
     asyncio.run(upload_and_leave())
 
 
+def test_upload_of_a_vault(api):
+    notes = [
+        ("file", ("Vault/a.md", b"[[b]]")),
+        ("file", ("Vault/deep/b.md", b"[[a]], [[c]]")),
+        ("file", ("Vault/c.md", b"")),
+    ]
+    info = api.post("/api/v1/graphs", files=notes).json()
+    assert (info["title"], info["nodes"]) == ("Vault", 3)
+
+
+def test_mixed_labels_become_text(api):
+    content = b'{"nodes": [{"id": 1}, {"id": "b"}], "links": [{"source": 1, "target": "b"}]}'
+    info = api.post("/api/v1/graphs?name=a.json", content=content).json()
+    body = {"graph": info["id"], "walk": [1, "b"]}
+    assert api.post("/api/v1/measure", json=body).json()["node"] == ["1", "b"]
+
+
 def test_form_without_a_file(api):
     assert "`file`" in get_error(api.post("/api/v1/graphs", files={"other": ("a.csv", b"a,b")}), 422)
     assert "`file`" in get_error(api.post("/api/v1/graphs", data={"file": "text"}, files={"x": ("a", b"")}), 422)

@@ -59,10 +59,12 @@ def run_server(app: FastAPI, bound: socket.socket, on_ready: Callable[[], None])
     """Serve until a signal; call `on_ready` once the service is ready."""
     warnings.simplefilter("ignore")  # responses contain what the library warns about
     logging.getLogger("uvicorn.error").addFilter(escape_record)
-    with tempfile.TemporaryDirectory(prefix="curiograph-") as folder:
-        tempfile.tempdir = os.environ["TMPDIR"] = folder  # also of processes, which may be killed
-        server = _Server(create_config(app), app.state.service, on_ready)
-        server.run(sockets=[bound])
+    server = _Server(create_config(app), app.state.service, on_ready)
+    with tempfile.TemporaryDirectory(prefix="curiograph-", ignore_cleanup_errors=True) as tempfile.tempdir:
+        server.run(
+            sockets=[bound]
+        )  # all temporary files are in one folder, because the process ends without cleaning up
+    tempfile.tempdir = None
     if server.failure is not None:
         raise server.failure
     sys.stdout.flush()
@@ -107,6 +109,15 @@ class _Connection(H11Protocol):
         elif self._timer is not None and not is_incomplete:
             self._timer.cancel()
             self._timer = None
+
+    def send_400_response(self, msg: str) -> None:
+        if self.cycle is not None:
+            self.cycle.disconnected = True  # its response cannot be sent any more
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
 
     def timeout_keep_alive_handler(self) -> None:
         super().timeout_keep_alive_handler()

@@ -62,6 +62,8 @@ class OpenGraph:
         self.labels = labels or LabelReader(graph)
         self.picture: bytes | None = None
         """The picture as compressed JSON, once it was requested."""
+        self.copy: Path | None = None
+        """File that `write_copy` has written."""
         self.num_kept = 0
         """Numbers that the recommender keeps, prepared while answering requests."""
         self._lock = threading.Lock()
@@ -91,15 +93,13 @@ class OpenGraph:
     def write_copy(self) -> Path:
         """Return a file whose arrays worker processes map into memory; it is deleted with this object."""
         with self._lock:
-            return self._copy
-
-    @cached_property
-    def _copy(self) -> Path:
-        folder = tempfile.TemporaryDirectory(prefix="curiograph-")
-        weakref.finalize(self, folder.cleanup)
-        path = Path(folder.name) / f"graph{_EXTENSION}"
-        write_graph_file(self.graph, path)
-        return path
+            if self.copy is None:
+                folder = tempfile.TemporaryDirectory(prefix="curiograph-")
+                weakref.finalize(self, folder.cleanup)
+                path = Path(folder.name) / f"graph{_EXTENSION}"
+                write_graph_file(self.graph, path)
+                self.copy = path
+            return self.copy
 
 
 @dataclass

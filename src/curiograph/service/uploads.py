@@ -14,7 +14,7 @@ from curiograph.errors import CuriographError, FileFormatError, quote_value, sho
 from curiograph.graph.graph import Graph, require_edges
 from curiograph.graph.io.formats import EXTENSIONS, read_graph
 from curiograph.graph.io.graph_file import write_graph_file
-from curiograph.graph.labels import ListLabels
+from curiograph.graph.labels import as_labels
 from curiograph.service.error_responses import ServiceError, TooLargeError
 from curiograph.service.server_settings import MAX_EDGES, MAX_FILES, MAX_LABEL, MAX_NODES
 
@@ -132,7 +132,7 @@ def _check_graph(graph: Graph, title: str) -> Graph:
         graph.indices,
         graph.weights,
         directed=graph.directed,
-        names=ListLabels(texts),
+        names=as_labels(texts, graph.titles),
         cleaning=graph.cleaning,
         loops=graph.loops,
     )

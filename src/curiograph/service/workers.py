@@ -66,7 +66,7 @@ class Workers:
         self.num_unfinished += 1
         try:
             await self.start()
-            path = None if graph is None else await asyncio.to_thread(graph.write_copy)
+            path = None if graph is None else graph.copy or await asyncio.to_thread(graph.write_copy)
             async with asyncio.timeout(self._settings.seconds):
                 result: Result = await self._compute(function, path, *arguments)
                 return result
