@@ -113,7 +113,7 @@ def search_nodes(opened: OpenGraph, text: str, limit: int) -> bytes:
     folded = enumerate(map(_fold_case, graph.titles or graph.names))
     matches = ((not name.startswith(pattern), len(name), name, node) for node, name in folded if pattern in name)
     nodes = [node for *_, node in heapq.nsmallest(limit, matches)]
-    labels, titles = [graph.label(v) for v in nodes], [graph.title(v) for v in nodes]
+    labels, titles = [encode_label(graph.label(v)) for v in nodes], [graph.title(v) for v in nodes]
     return schemas.NodeList(nodes=labels, titles=titles, total=graph.num_nodes).model_dump_json().encode()
 
 

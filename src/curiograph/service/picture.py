@@ -53,7 +53,8 @@ def draw_graph(opened: OpenGraph) -> bytes:
         picture["places"] = places.round(3).tolist()
         picture["links"] = [] if picture["dense"] else np.column_stack([source, target]).tolist()
     else:
-        counts = np.histogram2d(*places.T, bins=_SHADE, range=np.reshape(picture["area"], (2, 2)).T)[0]
+        x, y = places.T
+        counts = np.histogram2d(x, y, bins=_SHADE, range=np.reshape(picture["area"], (2, 2)).T)[0]
         picture["shade"] = counts.T.astype(int).tolist()
     return schemas.PictureResponse.model_validate(picture).model_dump_json(exclude_none=True).encode()
 

@@ -17,6 +17,9 @@ from curiograph.service.server_settings import MAX_FILES, MAX_K, check_count
 from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
 from curiograph.service.store import GraphInfo
 
+_MAX_VIEWS = 32
+"""Views that are kept per graph."""
+
 router = APIRouter(
     responses=schemas.ERROR_RESPONSES,
     strict_content_type=False,  # read a body without a Content-Type header as JSON
@@ -112,7 +115,14 @@ async def view(body: schemas.ViewRequest, request: Request) -> Response:
     service = get_service(request)
     service.settings.check_walks([body.walk])
     check_count("ahead", body.ahead, service.settings.steps)
-    return await _compute(picture.view_walk, body, request)
+    opened, key = await service.open_graph(body.graph), body.model_dump_json()
+    content = opened.views.get(key)
+    if content is None:
+        content = await run_until_disconnect(request, service.workers.run(picture.view_walk, body, graph=opened))
+        if len(opened.views) >= _MAX_VIEWS:
+            del opened.views[next(iter(opened.views))]
+        opened.views[key] = content
+    return Response(content, media_type="application/json")
 
 
 async def _compute(computation: Any, body: Any, request: Request) -> Response:

@@ -365,7 +365,7 @@ class ViewResponse(_Response):
     """Number of open gaps after every step."""
     compressibility: list[Number] | None = None
     """Compressibility after every step in bits, with `more`; none for long walks."""
-    links: list[tuple[int, int]]
+    links: list[list[int]]
     """Links between visited nodes, as pairs of steps."""
     gaps: list[LoopResponse]
     candidates: list[ViewCandidate]
@@ -381,9 +381,9 @@ class ViewResponse(_Response):
     cct: Number = None
     on_the_way: bool
     """Whether all candidates are neighbors of the last node; false at a dead end."""
-    places: list[tuple[float, float]]
+    places: list[list[float]]
     """Coordinates of the visited nodes, then of candidates; those of `picture`, unless the graph is dense."""
-    map: list[tuple[float, float]] | None = None
+    map: list[list[float]] | None = None
     """Coordinates of the visited nodes in `picture`, if the graph is dense."""
     titles: list[str] | None = None
     """Names to show of the visited nodes, then of the candidates, if the graph has any."""
@@ -400,15 +400,15 @@ class PictureResponse(_Response):
     """Whether walks have a layout of their own, because the links of the graph would be a knot."""
     start: NodeLabel | None = None
     """The node with the most links, as a start."""
-    area: tuple[float, float, float, float]
+    area: list[float]
     """Lowest and highest coordinates: left, top, right, bottom."""
     labels: list[NodeLabel] | None = None
     """All nodes, if there are at most 3,000."""
     titles: list[str] | None = None
     """Names to show instead of the labels, if the graph has any."""
-    places: list[tuple[float, float]] | None = None
+    places: list[list[float]] | None = None
     """Coordinates of all nodes."""
-    links: list[tuple[int, int]] | None = None
+    links: list[list[int]] | None = None
     """Links as pairs of indices of `labels`; none of them if the graph is dense."""
     shade: list[list[int]] | None = None
     """Number of nodes in each cell of a grid over the area, row by row, if there are more than 3,000 nodes."""

@@ -62,6 +62,8 @@ class OpenGraph:
         self.labels = labels or LabelReader(graph)
         self.picture: bytes | None = None
         """The picture as compressed JSON, once it was requested."""
+        self.views: dict[str, bytes] = {}
+        """Answers to the last views: every visitor begins with the same one."""
         self.copy: Path | None = None
         """File that `write_copy` has written."""
         self.num_kept = 0

@@ -25,7 +25,7 @@ def warm_kernels() -> None:
         for reward in ("igt", "cpt"):
             view_step(graph, walk, agent, reward)
     measure(graph, walk)
-    shown = schemas.ViewRequest(graph="toy:library", walk=walk, more=True)
+    shown = schemas.ViewRequest(graph="toy:library", walk=[*walk], more=True)
     picture.view_walk(OpenGraph(graph), shown)
     lay_out_walk(3, np.array([[0, 1], [1, 2]]), 1)
     pagerank(graph, history=walk)
