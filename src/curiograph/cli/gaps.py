@@ -73,12 +73,7 @@ def gaps(
     table["weakest"] = [join(link) for link in table["weakest"]]
     for name in ("nodes", "communities"):
         table[name] = [", ".join(name_node(g, node) for node in nodes) for nodes in table[name]]
-    title = (
-        f"{found.total:,} gaps"
-        if found.exact
-        else f"{found.total:,} gaps, {found.longer:,} longer than {found.max_length}"
-    )
     columns = ["gap", *(["persistence"] if "persistence" in table else []), "links", "nodes", "communities"]
-    emit(output, {**found.to_dict(), **facts}, table.drop(columns="loop"), title=title, columns=columns)
+    emit(output, {**found.to_dict(), **facts}, table.drop(columns="loop"), title=repr(found), columns=columns)
     for name in ("opened", "closed") if since is not None and not output.json else ():
         show_table(f"{len(facts[name]):,} gaps {name}", [{"gap": gap} for gap in facts[name]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from curiograph.growth.graph_gaps import name_node
@@ -14,46 +14,39 @@ if TYPE_CHECKING:
 
 def write_report(gaps: Gaps, count: int) -> str:
     """Return a report on the first `count` gaps, with a heading that `read_dismissed` understands for each."""
-    order = (
-        "that last over the widest range of similarity" if gaps.persistence is not None else "across most communities"
-    )
-    hint = "To hide a gap that is none, copy its heading to a file, and give the file as `--dismiss`."
-    parts = [
-        "# Gaps",
-        f"{gaps!r}"[5:-1].capitalize()
-        + f". A gap is a loop of nodes that nothing fills. Those {order} come first. {hint}",
-    ]
     graph = gaps.graph
-    near = {}
-    first = gaps.head(count)
-    for number, row in enumerate(first.to_frame().to_dict("records"), start=1):
-        loop, links, length = row["loop"], row["links"], row["length"]
-        for node in (*loop, *row["nodes"]):
-            near[node] = set(graph.skeleton.neighbors(node))
-        one, other = links[0]
-        shared = len(near[one] & near[other])
-        names = {node: escape_markdown(name_node(graph, node)) for node in (*loop, *row["nodes"], *row["communities"])}
-        across = len(row["communities"])
-        spans = (
-            f" across {across} communities ({_join([names[hub] for hub in row['communities']])})" if across > 1 else ""
-        )
-        lines = [
-            f"## {number}. {escape_markdown(row['gap'])}",
-            f"{_join([names[node] for node in loop])} are linked in a circle{spans}, but nothing fills it.",
-            f"**What connects {names[one]} with {names[other]}?** They share {shared} neighbors and no link.",
+    longer = "" if gaps.exact else f", of which {gaps.longer:,} are longer than {gaps.max_length} nodes"
+    order = "last over the widest range of similarity" if gaps.persistence is not None else "span most communities"
+    parts = [
+        f"# Gaps\n\nNumber of gaps: {gaps.total:,}{longer}. A gap is a loop of nodes that nothing fills; those that "
+        f"{order} come first. To hide a gap that is none, copy its heading to a file, and give this file as `--dismiss`."
+    ]
+    for number, row in enumerate(gaps.head(count).to_frame().to_dict("records"), start=1):
+        loop, (one, other) = row["loop"], row["links"][0]
+        nodes = {*loop, *row["nodes"], *row["communities"]}
+        name = {node: escape_markdown(name_node(graph, node)) for node in nodes}
+        near = {node: set(graph.skeleton.neighbors(node)) for node in nodes}
+        hubs = _join([name[hub] for hub in row["communities"]])
+        links = ", ".join(f"{name[a]} - {name[b]}" for a, b in row["links"][:3])
+        ways = [
+            f"One of these links would close it: {links}."
+            if len(loop) == 4
+            else f"It takes {len(loop) - 3} links across it that do not cross to close it; the best are {links}.",
+            *(
+                f"{name[node]} would close it with a link to {_join([name[v] for v in loop if v not in near[node]])}."
+                for node in row["nodes"]
+            ),
+            f"The weakest link is {' - '.join(name[node] for node in row['weakest'])}.",
         ]
-        pairs = [f"{names[a]} - {names[b]}" for a, b in links[: 2 if length == 4 else length - 3]]
-        needed = (
-            "One of these links would close it"
-            if length == 4
-            else f"{length - 3} links across it would close it, best first"
-        )
-        notes = [f"- {needed}: {', '.join(pairs)}."]
-        for node in row["nodes"]:
-            missing = [names[each] for each in loop if each not in near[node]]
-            notes.append(f"- {names[node]} would close it with a link to {_join(missing)}.")
-        notes.append(f"- The weakest link is {' - '.join(names[node] for node in row['weakest'])}.")
-        parts += [*lines, "\n".join(notes), _draw(loop, [name_node(graph, node) for node in loop], links[0])]
+        parts += [
+            f"## {number}. {escape_markdown(row['gap'])}",
+            f"{_join([name[node] for node in loop])} are linked in a circle, but nothing fills it. The best linked nodes "
+            f"of the communities around are {hubs}.",
+            f"**What connects {name[one]} with {name[other]}?** They share {len(near[one] & near[other])} neighbors "
+            "and have no link.",
+            "\n".join(f"- {way}" for way in ways),
+            _draw([name_node(graph, node) for node in loop], loop.index(one), loop.index(other)),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -84,12 +77,11 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|#$~])", r"\\\1", " ".join(text.split()))
 
 
-def _draw(loop: list[Hashable], titles: list[str], link: tuple[Hashable, Hashable]) -> str:
-    """Return a diagram of a loop, with one link that is missing as a dotted line."""
+def _draw(titles: list[str], one: int, other: int) -> str:
+    """Return a diagram of a loop, with a dotted line for the link between two of its nodes."""
     texts = [" ".join(title.split()).replace("&", "#amp;").replace('"', "#quot;").replace("`", "'") for title in titles]
     lines = [f'  n{k}["{text}"] --- n{(k + 1) % len(texts)}' for k, text in enumerate(texts)]
-    ends = [loop.index(node) for node in link]
-    return "\n".join(["```mermaid", "graph LR", *lines, f"  n{ends[0]} -.-|?| n{ends[1]}", "```"])
+    return "\n".join(["```mermaid", "graph LR", *lines, f"  n{one} -.-|?| n{other}", "```"])
 
 
 def _join(names: list[str]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ from curiograph.validation import check_integer
 _MAX_WORK = 4 * 10**8  # steps of searches and eliminations, a few times 10 s, after which no longer loops are found
 _MAX_LINKS, _MAX_NODES = 10, 3  # that are listed for each gap
 _MANY_NODES = 1_000  # communities of larger graphs are found in one order of the nodes
-_CHUNK = 4_096  # loops whose neighbors are counted together: bounds the memory
+_NO_LIMIT = np.iinfo(np.int64).max
+Compare = Callable[[Int32, Int32], Float64]
+"""Scores of pairs of nodes, given as two arrays of one shape."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,34 +86,31 @@ class Gaps(Table):
 
     @cached_property
     def _columns(self) -> dict[str, Any]:
-        ordered = _SortedGraph(self.graph)
+        ordered = SortedGraph(self.graph)
         label = [self.graph.label(int(v)) for v in ordered.order]
-        hub_of = ordered.find_hubs(self.communities)
-        score = ordered.compare_by(self.similarity)
-        strength = score if ordered.weights is None or self.similarity is not None else ordered.get_weights
-        rows: list[dict[str, Any]] = [{} for _ in self.loops]
-        for numbers, loops in _group_by_length(self.loops, ordered.place):
+        best_last, member = np.argsort(ordered.rank), self.communities[ordered.order]
+        hubs = dict(zip(member[best_last].tolist(), best_last.tolist(), strict=True))
+        score, strength = ordered.compare_by(self.similarity), ordered.compare_by(self.similarity, weights=True)
+        rows: list[tuple[Any, ...]] = [()] * len(self.loops)
+        for numbers, loops in _group_by_length([ordered.place[loop] for loop in self.loops]):
             length = loops.shape[1]
             chords = np.array([(i, j) for i, j in combinations(range(length), 2) if 1 < j - i < length - 1])
             first, second = loops[:, chords[:, 0]], loops[:, chords[:, 1]]
-            scores = score(first.ravel(), second.ravel()).reshape(first.shape)
-            best = np.argsort(-scores, axis=1, kind="stable")[:, :_MAX_LINKS]
-            weakest = strength(loops.ravel(), np.roll(loops, -1, axis=1).ravel()).reshape(loops.shape).argmin(axis=1)
-            closers = ordered.find_closers(loops)
+            best = np.argsort(-score(first, second), axis=1, kind="stable")[:, :_MAX_LINKS]
+            weakest = strength(loops, np.roll(loops, -1, axis=1)).argmin(axis=1).tolist()
             for k, number in enumerate(numbers.tolist()):
-                loop = loops[k].tolist()
-                names = [label[v] for v in loop]
-                rows[number] = {
-                    "gap": " - ".join(name_node(self.graph, node) for node in names),
-                    "loop": names,
-                    "length": length,
-                    "communities": [label[hub] for hub in dict.fromkeys(hub_of[loop].tolist())],
-                    "links": [(label[first[k, b]], label[second[k, b]]) for b in best[k]],
-                    "nodes": [label[v] for v in closers[k]],
-                    "weakest": (names[weakest[k]], names[(weakest[k] + 1) % length]),
-                }
-        names = ("gap", "loop", "length", "communities", "links", "nodes", "weakest")
-        columns: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
+                names = [label[v] for v in loops[k]]
+                rows[number] = (
+                    " - ".join(name_node(self.graph, name) for name in names),
+                    names,
+                    length,
+                    [label[hubs[c]] for c in dict.fromkeys(member[loops[k]].tolist())],
+                    [(label[u], label[v]) for u, v in zip(first[k, best[k]], second[k, best[k]], strict=True)],
+                    [label[v] for v in ordered.find_closers(loops[k])],
+                    (names[weakest[k]], names[(weakest[k] + 1) % length]),
+                )
+        names = ["gap", "loop", "length", "communities", "links", "nodes", "weakest"]
+        columns = {name: [row[k] for row in rows] for k, name in enumerate(names)}
         return columns if self.persistence is None else {**columns, "persistence": self.persistence}
 
     def head(self, count: int) -> Gaps:
@@ -124,7 +123,7 @@ class Gaps(Table):
         A gap is hidden if its class depends on theirs. Loops that are not in the graph are ignored.
         """
         hidden = [loop for loop in map(self._find_loop, loops) if loop is not None]
-        return self._take(np.flatnonzero(_SortedGraph(self.graph).select([*hidden, *self.loops])[len(hidden) :]))
+        return self._take(np.flatnonzero(self._select_after(hidden)[len(hidden) :]))
 
     def compare(self, earlier: Mapping[str, Any]) -> tuple[Gaps, list[list[Hashable]]]:
         """Return the gaps that opened, and the loops of those that closed, since an earlier result.
@@ -146,7 +145,7 @@ class Gaps(Table):
         labels = sorted((row["loop"] for row in earlier["rows"]), key=len)
         loops = [self._find_loop(loop) for loop in labels]
         present = [loop for loop in loops if loop is not None]
-        kept = _SortedGraph(self.graph).select([*present, *self.loops])
+        kept = self._select_after(present)
         still_open = iter(kept.tolist())
         closed = [names for names, loop in zip(labels, loops, strict=True) if loop is None or not next(still_open)]
         limit = earlier["max_length"] or max(map(len, self.loops), default=0)
@@ -162,6 +161,11 @@ class Gaps(Table):
     def _take(self, numbers: NDArray[Any]) -> Gaps:
         persistence = None if self.persistence is None else self.persistence[numbers]
         return replace(self, loops=[self.loops[k] for k in numbers], persistence=persistence)
+
+    def _select_after(self, loops: list[Int32]) -> NDArray[np.bool_]:
+        """Return which loops, and then which gaps, do not depend on those before."""
+        ordered = SortedGraph(self.graph)
+        return ordered.select([ordered.place[loop] for loop in [*loops, *self.loops]])[0]
 
     def _find_loop(self, labels: Sequence[Any]) -> Int32 | None:
         """Return the positions of a loop of labels, as JSON has them; None if it is not in the graph."""
@@ -221,26 +225,26 @@ def gaps(
     similarity = texts if texts is None or isinstance(texts, Similarity) else Similarity.from_texts(graph, texts)
     if similarity is not None:
         similarity.check_graph(graph)
-    ordered = _SortedGraph(graph)
-    loops, total, longest = ordered.find_basis(max_length)
+    ordered = SortedGraph(graph)
+    loops, longest = ordered.find_basis(max_length)
     communities = ordered.find_communities()
     persistence = ordered.measure_persistence(loops, similarity)
     order = np.lexsort(
-        [
+        [  # the last key counts first
             [-ordered.degrees[loop].min() for loop in loops],
             [-len(loop) for loop in loops],
             [-len(set(communities[loop].tolist())) for loop in loops],
-            np.zeros(len(loops)) if persistence is None else -persistence,
+            [0] * len(loops) if persistence is None else (-persistence).tolist(),
         ]
     )
-    longer = total - len(loops)
+    longer = ordered.total - len(loops)
     return Gaps(
         graph=graph,
         loops=[ordered.order[loops[k]] for k in order],
         persistence=None if persistence is None else persistence[order],
         communities=communities[ordered.place],
         similarity=similarity,
-        total=total,
+        total=ordered.total,
         longer=longer,
         max_length=longest if longer else None,
     )
@@ -251,7 +255,7 @@ def name_node(graph: Graph, label: Hashable) -> str:
     return str(label)
 
 
-class _SortedGraph:
+class SortedGraph:
     """The skeleton of a graph with nodes sorted by label, so that nothing depends on the order of rows in a file.
 
     `order` has the position of each node in the graph, and `place` the inverse.
@@ -276,118 +280,89 @@ class _SortedGraph:
         self.weights = None if graph.weights is None else graph.skeleton_weights[matrix.data - 1]
         best_first = freeze_array(np.argsort(-self.degrees, kind="stable"))
         self.rank = freeze_array(np.argsort(best_first[::-1]))  # of degrees, from the lowest on
-        *state, _, self.total = kernels.gap_basis.annotate_edges(self.indptr, self.indices, best_first)
-        self._edges, self._columns, self._lists, self._pool, self._filled = state
+        *state, self._pool, self._filled, _, self.total = kernels.gap_basis.annotate_edges(
+            self.indptr, self.indices, best_first
+        )
+        self._classes = self.indptr, self.indices, *state
 
-    def find_basis(self, max_length: int | None) -> tuple[list[Int32], int, int]:
-        """Return the loops of a minimal basis, by length and label; how many there are; and the length searched."""
+    def find_basis(self, max_length: int | None) -> tuple[list[Int32], int]:
+        """Return the loops of a minimal basis, by length and label, and the length up to which they were searched."""
         found: list[Int32] = []
-        length, work, most = 3, 0, _MAX_WORK if max_length is None else np.iinfo(np.int64).max
-        while len(found) < self.total and length != max_length:
-            loops, cost = kernels.gap_basis.find_loops(
-                self.indptr, self.indices, self._edges, self._columns, self._lists, self._pool, self.rank,
-                length + 1, most - work,
-            )  # fmt: skip
-            work += cost
+        length, work, most = 4, 0, _MAX_WORK if max_length is None else _NO_LIMIT
+        while len(found) < self.total and length - 1 != max_length:
+            loops, cost = kernels.gap_basis.find_loops(*self._classes, self._pool, self.rank, length, most - work)
             first = loops.argmin(axis=1)[:, None]  # start with the first node by label, then its earlier neighbor
-            loops = np.take_along_axis(loops, (first + np.arange(length + 1)) % (length + 1), axis=1)
+            loops = np.take_along_axis(loops, (first + np.arange(length)) % length, axis=1)
             turned = loops[:, 1] > loops[:, -1]
             loops[turned, 1:] = loops[turned, :0:-1]
             loops = loops[np.lexsort(loops.T[::-1])]
-            kept, cost = self._select(list(loops), most - work)
-            work += cost
+            kept, more = self.select(list(loops), most - work - cost)
+            work += cost + more
             if work > most:
                 break
             found += list(loops[kept])
             length += 1
-        return found, self.total, length
+        return found, length - 1
 
-    def select(self, loops: list[Int32]) -> NDArray[np.bool_]:
-        """Return which loops of positions of the graph are gaps that do not depend on the loops before."""
-        return self._select([self.place[loop] for loop in loops], np.iinfo(np.int64).max)[0]
-
-    def _select(self, loops: list[Int32], most: int) -> tuple[NDArray[np.bool_], int]:
+    def select(self, loops: list[Int32], most: int = _NO_LIMIT) -> tuple[NDArray[np.bool_], int]:
+        """Return which loops are gaps that do not depend on loops before, and the work that this took."""
         starts = np.cumsum([0, *map(len, loops)], dtype=np.int64)
         flat = np.concatenate([np.empty(0, np.int32), *loops])
         kept, self._pool, self._filled, work = kernels.gap_basis.select_loops(
-            self.indptr, self.indices, self._edges, self._columns, self._lists, self._pool, self._filled, flat, starts,
-            most,
-        )  # fmt: skip
+            *self._classes, self._pool, self._filled, flat, starts, most
+        )
         return kept, work
 
     def find_communities(self) -> Int64:
         """Return the community of every node."""
-        communities = kernels.communities
-        orders = 1 if len(self.order) > _MANY_NODES else communities.ORDERS
-        found: Int64 = communities.find_communities(self.indptr, self.indices, orders)[0]
+        orders = 1 if len(self.order) > _MANY_NODES else kernels.communities.ORDERS
+        found: Int64 = kernels.communities.find_communities(self.indptr, self.indices, orders)[0]
         return found
 
-    def find_hubs(self, communities: Int64) -> Int64:
-        """Return the best linked node of the community of every node; `communities` are by position of the graph."""
-        member = communities[self.order]
-        by_rank = np.argsort(self.rank)
-        hubs = np.empty(member.max() + 1, np.int64)
-        hubs[member[by_rank]] = by_rank
-        return hubs[member]
+    def find_closers(self, loop: Int32) -> Int32:
+        """Return nodes linked to more than half of a loop, those with most links first."""
+        near = np.concatenate([self.indices[self.indptr[v] : self.indptr[v + 1]] for v in loop])
+        nodes, counts = np.unique(near, return_counts=True)
+        most = 2 * counts > len(loop)
+        nodes, counts = nodes[most], counts[most]
+        order = np.argsort(-counts, kind="stable")
+        closers: Int32 = nodes[order][~np.isin(nodes[order], loop)][:_MAX_NODES]
+        return closers
 
-    def compare_by(self, similarity: Similarity | None) -> Any:
-        """Return a function that scores pairs of nodes by similarity, or by the Adamic-Adar index."""
+    def compare_by(self, similarity: Similarity | None, *, weights: bool = False) -> Compare:
+        """Return a function that scores pairs of nodes: by similarity, by weights of links, or by Adamic-Adar index."""
         if similarity is not None:
-            return lambda a, b: similarity.compute_pairs(self.order[a], self.order[b])
+            return lambda a, b: similarity.compute_pairs(*self.order[[a.ravel(), b.ravel()]]).reshape(a.shape)
+        if weights and self.weights is not None:
+            size, known = len(self.order), self.weights
+            keys = np.repeat(np.arange(size), self.degrees) * size + self.indices
+            return lambda a, b: known[np.searchsorted(keys, a.astype(np.int64) * size + b)]
         shares = 1 / np.sqrt(np.log(np.maximum(self.degrees, 2)))
         rows = self.indptr, self.indices, freeze_array(shares[self.indices])
-        return lambda a, b: kernels.dot_products.compute_sparse_dots(*rows, freeze_array(a), freeze_array(b))
-
-    def get_weights(self, first: NDArray[Any], second: NDArray[Any]) -> Float64:
-        """Return the weights of edges."""
-        size = len(self.order)
-        keys = np.repeat(np.arange(size), self.degrees) * size + self.indices
-        weights: Any = self.weights
-        return weights[np.searchsorted(keys, first.astype(np.int64) * size + second)]
+        add_shares = kernels.dot_products.compute_sparse_dots
+        return lambda a, b: add_shares(*rows, freeze_array(a.ravel()), freeze_array(b.ravel())).reshape(a.shape)
 
     def measure_persistence(self, loops: list[Int32], similarity: Similarity | None) -> Float64 | None:
         """Return the persistence of every gap, see `Gaps.persistence`."""
         if similarity is None and self.weights is None:
             return None
-        found = np.empty(len(loops))
-        score = self.get_weights if similarity is None else self.compare_by(similarity)
-        for numbers, group in _group_by_length(loops, np.arange(len(self.order), dtype=np.int32)):
-            ends = np.roll(group, -1, axis=1)
-            found[numbers] = score(group.ravel(), ends.ravel()).reshape(group.shape).min(axis=1)
+        found, score = np.empty(len(loops)), self.compare_by(similarity, weights=True)
+        for numbers, group in _group_by_length(loops):
+            found[numbers] = score(group, np.roll(group, -1, axis=1)).min(axis=1)
             if similarity is not None:
                 found[numbers] -= _measure_filling(group, score)
         return found
 
-    def find_closers(self, loops: Int32) -> list[list[int]]:
-        """Return nodes linked to more than half of each loop (a row), those with most links first."""
-        import scipy.sparse
 
-        size, length = len(self.order), loops.shape[1]
-        links = scipy.sparse.csr_array((np.ones(len(self.indices), np.int32), self.indices, self.indptr), (size, size))
-        found: list[list[int]] = []
-        for begin in range(0, len(loops), _CHUNK):
-            part = loops[begin : begin + _CHUNK]
-            ends = np.arange(0, part.size + 1, length)
-            on_loop = scipy.sparse.csr_array((np.full(part.size, -length), part.ravel(), ends), (len(part), size))
-            counts = ((on_loop != 0).astype(np.int32) @ links + on_loop).tocoo()
-            most = counts.data * 2 > length
-            row, node, count = counts.coords[0][most], counts.coords[1][most], counts.data[most]
-            order = np.lexsort((node, -count, row))
-            bounds = np.searchsorted(row[order], np.arange(len(part) + 1))
-            nodes = node[order].tolist()
-            found += [nodes[a : min(a + _MAX_NODES, b)] for a, b in pairwise(bounds)]
-        return found
-
-
-def _group_by_length(loops: list[Int32], place: Int32) -> Iterable[tuple[Int64, Int32]]:
-    """Yield, for every length, the numbers of the loops of this length, and the places of their nodes as rows."""
+def _group_by_length(loops: list[Int32]) -> Iterator[tuple[Int64, Int32]]:
+    """Yield, for every length, the numbers of the loops of this length, and the loops as rows."""
     lengths = np.array([len(loop) for loop in loops], np.int64)
     for length in np.unique(lengths):
         numbers = np.flatnonzero(lengths == length)
-        yield numbers, place[np.array([loops[k] for k in numbers])]
+        yield numbers, np.array([loops[k] for k in numbers])
 
 
-def _measure_filling(loops: Int32, score: Any) -> Float64:
+def _measure_filling(loops: Int32, score: Compare) -> Float64:
     """Return the highest similarity at which links between nodes of each loop (a row) divide it into triangles."""
     length = loops.shape[1]
     filled: dict[tuple[int, int], Any] = {(i, i + 1): np.inf for i in range(length - 1)}
