@@ -19,7 +19,7 @@ def write_report(gaps: Gaps, count: int) -> str:
     order = "last over the widest range of similarity" if gaps.persistence is not None else "span most communities"
     parts = [
         f"# Gaps\n\nNumber of gaps: {gaps.total:,}{longer}. A gap is a loop of nodes that nothing fills; those that "
-        f"{order} come first. To hide a gap that is none, copy its heading to a file, and give this file as `--dismiss`."
+        f"{order} come first. To hide a gap that is none, copy its heading to a file, and give it as `--dismiss`."
     ]
     for number, row in enumerate(gaps.head(count).to_frame().to_dict("records"), start=1):
         loop, (one, other) = row["loop"], row["links"][0]
@@ -40,8 +40,8 @@ def write_report(gaps: Gaps, count: int) -> str:
         ]
         parts += [
             f"## {number}. {escape_markdown(row['gap'])}",
-            f"{_join([name[node] for node in loop])} are linked in a circle, but nothing fills it. The best linked nodes "
-            f"of the communities around are {hubs}.",
+            f"{_join([name[node] for node in loop])} are linked in a circle, but nothing fills it. It spans the "
+            f"{'communities' if len(row['communities']) > 1 else 'community'} of {hubs}.",
             f"**What connects {name[one]} with {name[other]}?** They share {len(near[one] & near[other])} neighbors "
             "and have no link.",
             "\n".join(f"- {way}" for way in ways),

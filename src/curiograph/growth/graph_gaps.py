@@ -20,7 +20,7 @@ from curiograph.graph.similarity import Similarity
 from curiograph.results import Table
 from curiograph.validation import check_integer
 
-_MAX_WORK = 4 * 10**8  # steps of searches and eliminations, a few times 10 s, after which no longer loops are found
+_MAX_WORK = 5 * 10**8  # steps of searches and eliminations, a few times 10 s, after which no longer loops are found
 _MAX_LINKS, _MAX_NODES = 10, 3  # that are listed for each gap
 _MANY_NODES = 1_000  # communities of larger graphs are found in one order of the nodes
 _NO_LIMIT = np.iinfo(np.int64).max
@@ -61,7 +61,7 @@ class Gaps(Table):
     total: int
     """Number of gaps of the graph, beta_1."""
     longer: int
-    """Number of gaps with longer loops than `max_length`, which are not in the table."""
+    """Number of gaps that are not in the table, because their loops are longer than `max_length`."""
     max_length: int | None
     """Length up to which loops were searched; None if all gaps were found."""
 
@@ -286,21 +286,23 @@ class SortedGraph:
         self._classes = self.indptr, self.indices, *state
 
     def find_basis(self, max_length: int | None) -> tuple[list[Int32], int]:
-        """Return the loops of a minimal basis, by length and label, and the length up to which they were searched."""
+        """Return the loops of a minimal basis, by length, and the length up to which all were found."""
         found: list[Int32] = []
         length, work, most = 4, 0, _MAX_WORK if max_length is None else _NO_LIMIT
         while len(found) < self.total and length - 1 != max_length:
             loops, cost = kernels.gap_basis.find_loops(*self._classes, self._pool, self.rank, length, most - work)
+            ranks = np.sort(self.rank[loops], axis=1)
+            loops = loops[np.lexsort(-ranks.T[::-1])]  # those of the best linked nodes first: these need less work
             first = loops.argmin(axis=1)[:, None]  # start with the first node by label, then its earlier neighbor
             loops = np.take_along_axis(loops, (first + np.arange(length)) % length, axis=1)
             turned = loops[:, 1] > loops[:, -1]
             loops[turned, 1:] = loops[turned, :0:-1]
-            loops = loops[np.lexsort(loops.T[::-1])]
             kept, more = self.select(list(loops), most - work - cost)
             work += cost + more
+            if work <= most or not found:
+                found += list(loops[kept])
             if work > most:
                 break
-            found += list(loops[kept])
             length += 1
         return found, length - 1
 
@@ -321,13 +323,13 @@ class SortedGraph:
 
     def find_closers(self, loop: Int32) -> Int32:
         """Return nodes linked to more than half of a loop, those with most links first."""
-        near = np.concatenate([self.indices[self.indptr[v] : self.indptr[v + 1]] for v in loop])
-        nodes, counts = np.unique(near, return_counts=True)
-        most = 2 * counts > len(loop)
-        nodes, counts = nodes[most], counts[most]
-        order = np.argsort(-counts, kind="stable")
-        closers: Int32 = nodes[order][~np.isin(nodes[order], loop)][:_MAX_NODES]
-        return closers
+        near = np.sort(np.concatenate([self.indices[self.indptr[v] : self.indptr[v + 1]] for v in loop]))
+        half = len(loop) // 2
+        often: Int32 = near[half:][near[half:] == near[:-half]]
+        if not len(often):
+            return often
+        nodes, counts = np.unique(often, return_counts=True)
+        return nodes[np.argsort(-counts, kind="stable")][:_MAX_NODES]
 
     def compare_by(self, similarity: Similarity | None, *, weights: bool = False) -> Compare:
         """Return a function that scores pairs of nodes: by similarity, by weights of links, or by Adamic-Adar index."""
