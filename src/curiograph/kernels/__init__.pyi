@@ -12,6 +12,7 @@ from . import diversity as diversity
 from . import dot_products as dot_products
 from . import flexibility as flexibility
 from . import forward_push as forward_push
+from . import gap_basis as gap_basis
 from . import gap_bounds as gap_bounds
 from . import greedy_walkers as greedy_walkers
 from . import heuristic_walks as heuristic_walks
