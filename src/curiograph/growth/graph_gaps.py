@@ -252,7 +252,7 @@ def gaps(
 
 def name_node(graph: Graph, label: Hashable) -> str:
     """Return the name by which a node is shown."""
-    return str(label)
+    return graph.title(graph.position(label))
 
 
 class SortedGraph:
