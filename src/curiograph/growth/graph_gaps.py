@@ -33,7 +33,8 @@ class Gaps(Table):
     """The gaps of a graph: a table with one row per gap, the most important first.
 
     With texts or weights, gaps of larger persistence come first; then those that span more communities, then longer
-    ones, then those whose least linked node has more links.
+    ones, then those of nodes with fewer links. In this order, gaps that share no node with one above come first, then
+    those that share each node with at most one above, and so on, so that the first are not all around one hub.
 
     Examples
     --------
@@ -231,12 +232,17 @@ def gaps(
     persistence = ordered.measure_persistence(loops, similarity)
     order = np.lexsort(
         [  # the last key counts first
-            [-ordered.degrees[loop].min() for loop in loops],
+            [ordered.degrees[loop].max() for loop in loops],
             [-len(loop) for loop in loops],
             [-len(set(communities[loop].tolist())) for loop in loops],
             [0] * len(loops) if persistence is None else (-persistence).tolist(),
         ]
     )
+    shared, rounds = np.zeros(len(ordered.order), np.int64), []
+    for k in order:
+        rounds.append(shared[loops[k]].max())
+        shared[loops[k]] += 1
+    order = order[np.argsort(rounds, kind="stable")]
     longer = ordered.total - len(loops)
     return Gaps(
         graph=graph,

@@ -14,6 +14,7 @@ from curiograph.agents.pretrained import shipped_agents
 from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.pagerank import pagerank
 from curiograph.errors import UnknownNameError, quote_value
+from curiograph.growth.graph_gaps import gaps
 from curiograph.growth.measure import measure
 from curiograph.parallel import Engine
 from curiograph.recommendation.curious_ranker import CuriousRanker, Part
@@ -119,6 +120,18 @@ def search_nodes(opened: OpenGraph, text: str, limit: int) -> bytes:
 
 def _fold_case(label: Hashable) -> str:
     return str(encode_label(label)).casefold().replace("_", " ")
+
+
+def find_gaps(opened: OpenGraph, limit: int) -> bytes:
+    """Find the gaps of the whole graph."""
+    graph = opened.graph
+    found = gaps(graph)
+    columns = found.head(limit).columns()
+    rows = [
+        {"loop": loop, "titles": [graph.title(graph.position(v)) for v in loop], "links": links, "nodes": nodes}
+        for loop, links, nodes in zip(columns["loop"], columns["links"], columns["nodes"], strict=True)
+    ]
+    return schemas.GraphGapsResponse.model_validate({"total": found.total, "gaps": rows}).model_dump_json().encode()
 
 
 def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:

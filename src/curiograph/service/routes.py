@@ -199,6 +199,20 @@ async def draw_picture(graph: GraphPath, request: Request) -> Response:
     return send_compressed(request, opened.picture, "application/json")
 
 
+@router.get("/api/v1/graphs/{graph}/gaps", response_model=schemas.GraphGapsResponse, tags=["graphs"])
+async def list_gaps(
+    graph: GraphPath,
+    request: Request,
+    limit: Annotated[int, Query(ge=1, description="Maximum number of gaps to list.")] = 100,
+) -> Response:
+    """List the gaps of a whole graph as loops, the most important first, and what would close each."""
+    check_count("limit", limit, MAX_K)
+    service = get_service(request)
+    opened = await service.open_graph(graph)
+    work = service.workers.run(computations.find_gaps, limit, graph=opened)
+    return Response(await run_until_disconnect(request, work), media_type="application/json")
+
+
 @router.get("/api/v1/graphs/{graph}/nodes", response_model=schemas.NodeList, tags=["graphs"])
 async def search_nodes(
     graph: GraphPath,

@@ -414,6 +414,25 @@ class PictureResponse(_Response):
     """Number of nodes in each cell of a grid over the area, row by row, if there are more than 3,000 nodes."""
 
 
+class GraphGap(_Response):
+    """A gap of a graph: its loop, and what would close it."""
+
+    loop: list[NodeLabel]
+    titles: list[str]
+    links: list[list[NodeLabel]]
+    """Pairs of nodes across it that are not linked, the most promising first."""
+    nodes: list[NodeLabel]
+    """Nodes linked to more than half of the loop."""
+
+
+class GraphGapsResponse(_Response):
+    """The gaps of a whole graph, the most important first."""
+
+    total: int
+    """Number of gaps of the graph."""
+    gaps: list[GraphGap]
+
+
 class RankedNode(_Response):
     """A node with its rank, from 1, and its score; all scores of a graph sum to 1."""
 

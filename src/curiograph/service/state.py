@@ -105,7 +105,7 @@ class Service:
     async def add_upload(self, body: bytes, content_type: str, name: str, directed: bool, client: str) -> GraphInfo:
         """Read an upload in a process, and add its graph; nothing is added if that fails or takes too long."""
         # the folder belongs to the server, because the process that reads and writes there may be killed
-        with TemporaryDirectory(dir=self.graphs.folder, prefix=".") as name_of_folder:
+        with TemporaryDirectory(dir=self.graphs.folder, prefix=".", ignore_cleanup_errors=True) as name_of_folder:
             folder, settings = Path(name_of_folder), (content_type, name, directed, self.settings.upload_bytes)
             await asyncio.to_thread((folder / BODY).write_bytes, body)
             title = await self.workers.run(read_upload, folder, *settings)

@@ -29,6 +29,7 @@ export const service = {
   /** @param {string} graph */
   getPicture: (graph, signal) => send(`${at(graph)}/picture`, { signal }),
   searchNodes: (graph, text) => send(`${at(graph)}/nodes?limit=12&query=${encodeURIComponent(text)}`),
+  listGaps: (graph) => send(`${at(graph)}/gaps?limit=200`),
   view: (body, signal) => post("view", body, signal),
   look: (body) => post("look", body),
   explore: (body) => post("explore", body),

@@ -41,15 +41,16 @@ export function shorten(name, length = 24) {
  *   order of priority; `lines` are the other ends of thick lines from the node
  * @param {{x: number, y: number, r: number}[]} discs nodes that labels should not cover
  * @param {{left: number, top: number, right: number, bottom: number}} area
+ * @param {DOMRect[]} cards boxes that cover the picture
  * @returns {{item: object, box: number[], x: number, y: number, font: string, text: string}[]}
  */
-export function placeLabels(pen, wanted, discs, area) {
-  const taken = [];
+export function placeLabels(pen, wanted, discs, area, cards = []) {
+  const taken = cards.map((card) => [card.left, card.top, card.right, card.bottom]);
   const placed = [];
-  const isFree = (box) =>
+  const isFree = (box, isFirst) =>
     box[0] >= area.left && box[2] <= area.right && box[1] >= area.top && box[3] <= area.bottom &&
     !taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]) &&
-    !discs.some((d) => d.x + d.r > box[0] && d.x - d.r < box[2] && d.y + d.r > box[1] && d.y - d.r < box[3]);
+    (isFirst || !discs.some((d) => d.x + d.r > box[0] && d.x - d.r < box[2] && d.y + d.r > box[1] && d.y - d.r < box[3]));
   for (const item of wanted) {
     const font = `${item.bold ? "600 " : ""}${item.size}px ${FONT}`;
     const text = shorten(item.text);
@@ -76,7 +77,7 @@ export function placeLabels(pen, wanted, discs, area) {
     const order = item.lines ? sides.map((side) => [crowd(side), side]).sort((a, b) => a[0] - b[0]).map(([, side]) => side) : sides;
     for (const [dx, dy] of order) {
       const box = [item.x + dx, item.y + dy, item.x + dx + w, item.y + dy + h];
-      if (!isFree(box)) continue;
+      if (!isFree(box, item.rank <= 1)) continue;
       taken.push([box[0] - 2, box[1] - 1, box[2] + 2, box[3] + 1]);
       placed.push({ item, box, x: box[0], y: item.y + dy + h / 2, font, text });
       break;

@@ -3,8 +3,8 @@
 import { setUpBringing } from "./bring.js";
 import { forgetTitles, keepTitles, title } from "./labels.js";
 import { drawGrowth, showChoices, showGaps, showNext, showRecommendations } from "./panels.js";
-import { Picture } from "./picture.js";
-import { DEFAULTS, EXAMPLE, pushAddress, readAddress, replaceAddress, uploads } from "./state.js";
+import { MAX_WHOLE, Picture } from "./picture.js";
+import { DEFAULTS, EXAMPLE, keep, pushAddress, readAddress, recall, replaceAddress } from "./state.js";
 import { count, describeEffect, describeStep, isExample, joinLoop, make } from "./words.js";
 
 const RACE_STEPS = 10;
@@ -12,6 +12,7 @@ const PLAY_MS = 900;
 const SLOW_MS = 150;
 const MAX_KEPT = 60;
 const TABS = { next: ["Next", showNext], gaps: ["Gaps", showGaps], recommend: ["Recommend", showRecommendations], you: ["You", showChoices] };
+const EXAMPLES = new Set(["rg", "ws", "ba", "er", "toy:grid", "toy:cycle", "toy:complete"]);
 const KEYS = {
   ArrowRight: "step", n: "step", ArrowLeft: "back", u: "back", p: "play", r: "race", m: "more", s: "share",
   "+": "zoomIn", "=": "zoomIn", "-": "zoomOut", 0: "fit", "/": "search", "?": "help",
@@ -30,6 +31,8 @@ export class Page {
     this.state = readAddress();
     this.view = this.shown = this.rival = null; // shown: id of the graph in the picture
     this.tab = "next";
+    this.showsWhole = false; // whether gaps of the whole graph are listed
+    this.graphGaps = new Map();
     this.kept = new Map(); // views by request, so that Back is immediate
     this.titles = {};
     this.picture = new Picture(find("picture"), {
@@ -41,7 +44,11 @@ export class Page {
     addEventListener("popstate", () => this.follow(readAddress()));
     addEventListener("resize", () => this.setInsets());
     addEventListener("keydown", (event) => this.press(event));
-    find("graph").onchange = (event) => this.change({ graph: event.target.value, walk: [], by: "", race: 0 });
+    find("graph").onchange = (event) => {
+      this.stop();
+      document.body.classList.remove("choosing");
+      this.change({ graph: event.target.value, walk: [], by: "", race: 0 });
+    };
     this.setUpSearch();
   }
 
@@ -56,11 +63,13 @@ export class Page {
   }
 
   async listGraphs() {
-    const own = uploads.read();
+    const own = recall("uploads", {});
     const graphs = await this.api.listGraphs().catch(() => []);
     this.titles = { ...Object.fromEntries(graphs.map(({ id, title: name }) => [id, name])), ...own };
     if (!this.titles[this.state.graph]) this.titles[this.state.graph] = "a shared graph";
-    find("graph").replaceChildren(...Object.entries(this.titles).map(([value, name]) => make("option", { value }, name)));
+    const groups = { Graphs: (id) => !own[id] && !EXAMPLES.has(id), Yours: (id) => own[id], Examples: (id) => EXAMPLES.has(id) };
+    const list = (isIn) => Object.keys(this.titles).filter(isIn).map((value) => make("option", { value }, this.titles[value]));
+    find("graph").replaceChildren(...Object.entries(groups).map(([label, isIn]) => make("optgroup", { label }, ...list(isIn))).filter((group) => group.children.length));
     find("graph").value = this.state.graph;
   }
 
@@ -90,7 +99,8 @@ export class Page {
       if (!next.walk.length) next.walk = graph.start === undefined ? [] : [graph.start];
       if (!next.walk.length) throw new Error("This graph has no links to walk on; choose another one.");
       const view = await this.getView(next, request.signal);
-      const rival = next.race && view.walk.length > 1 && (view.walk.length > next.race || !view.total) ? await this.getRival(next, view) : null;
+      const isOver = next.race && view.walk.length > 1 && (view.walk.length > next.race || !view.total);
+      const rival = isOver ? await this.getRival(next, view) : null;
       if (request !== this.request) return;
       next.walk = view.walk;
       const before = this.view;
@@ -142,7 +152,8 @@ export class Page {
   visit(index, by = "y") {
     const node = this.view.candidates[index]?.node;
     if (node === undefined) return null;
-    return this.change({ walk: [...this.view.walk, node], by: this.state.by + by });
+    const race = this.isRacing ? this.state.race : 0; // a step after a race is one of a plain walk
+    return this.change({ walk: [...this.view.walk, node], by: this.state.by + by, race });
   }
 
   act(name) {
@@ -198,9 +209,10 @@ export class Page {
 
   async upload(files, directed) {
     const info = await this.api.upload(files, directed);
-    uploads.keep(info.id, info.title);
+    keep("uploads", { ...recall("uploads", {}), [info.id]: info.title });
     await this.change({ graph: info.id, walk: [], by: "", race: 0 });
     this.listGraphs();
+    if (this.shown !== info.id) return; // the problem is reported
     const kind = `${info.directed ? "directed" : "undirected"}, ${info.weighted ? "weighted" : "unweighted"}`;
     this.report(`${info.title}: ${count(info.nodes, "node")}, ${count(info.edges, "link")}, ${kind}.`);
   }
@@ -222,7 +234,7 @@ export class Page {
     this.picture.hidden = this.isRacing;
     this.picture.hint = isExample(state) ? 0 : null;
     this.picture.setView(view, isStep);
-    this.picture.rival = rival ? this.placeRival(rival) : null;
+    this.picture.rival = rival && !this.picture.graph.dense ? { ...rival, places: rival.places.slice(0, rival.walk.length) } : null;
     find("picture").setAttribute(
       "aria-label",
       `${count(view.walk.length, "node")} visited, ${count(view.links.length, "link")} between them, ${count(gaps, "open gap")}; the last node is ${title(view.walk.at(-1))}`,
@@ -256,6 +268,8 @@ export class Page {
     const panel = find("panel");
     const held = panel.contains(document.activeElement);
     const { view } = this;
+    this.picture.areas = null;
+    this.picture.light(null);
     panel.replaceChildren(box);
     panel.scrollTop = 0;
     try {
@@ -271,19 +285,23 @@ export class Page {
 
   renderBar() {
     for (const button of document.querySelectorAll("#bar [data-do]")) {
-      const isBlocked = { step: this.isRacing || !this.view?.total, play: this.isRacing || !this.view?.total, back: this.state.walk.length < 2 && !history.state?.isOurs };
+      const isOver = this.isRacing || !this.view?.total;
+      const isFirst = isExample(this.state) || this.state.walk.length < 2;
+      const isBlocked = { step: isOver, play: isOver, back: isFirst && !history.state?.isOurs };
       button.disabled = Boolean(isBlocked[button.dataset.do]);
+      if (button.dataset.do === "step") button.classList.toggle("primary", !isExample(this.state));
       if (button.dataset.do === "play") button.textContent = this.timer ? "Pause" : "Play";
     }
   }
 
   /** Keep the graph out of the cards. */
   setInsets() {
-    const isPhone = innerWidth <= 760;
-    const box = (id) => find(id).getBoundingClientRect();
-    this.picture.insets = isPhone
-      ? { left: 14, right: 14, top: box("intro").bottom + 14, bottom: innerHeight - box("side").top + 14, corner: { x: 0, y: 0 } }
-      : { left: 30, right: innerWidth - box("side").left + 50, top: 30, bottom: 92, corner: { x: box("intro").right + 8, y: box("intro").bottom + 8 } };
+    const cards = [...document.querySelectorAll(".card")].map((card) => card.getBoundingClientRect());
+    const [intro, side] = ["intro", "side"].map((id) => find(id).getBoundingClientRect());
+    const isSheet = side.left === 0;
+    const wide = { left: [0, 0.3, 0.65, 1].map((share) => 30 + share * intro.right), right: [0, 0.35, 0.7, 1].map((share) => 30 + share * (innerWidth - side.left)) };
+    this.picture.insets = isSheet ? { left: [14], right: [14], top: intro.bottom + 14, bottom: innerHeight - side.top + 14 } : { ...wide, top: 30, bottom: 92 };
+    this.picture.cards = cards.filter((card) => card.width).map((card) => (card.top === side.top && !isSheet ? new DOMRect(card.x, card.y, card.width, Math.max(card.height, innerHeight / 2)) : card));
   }
 
   say(parts) {
@@ -311,15 +329,17 @@ export class Page {
       candidate: () => [title(found.candidate.node), this.isRacing ? "" : describeEffect(found.candidate.opens, found.candidate.closes)],
       visited: () => [`${found.index + 1}. ${title(view.walk[found.index])}`],
       other: () => [title(picture.graph.labels[found.index])],
-      gap: () => this.describeGap(view.gaps[found.index]),
+      gap: () => this.describeGap(found.index),
     }[found.kind]();
     tip.textContent = lines.filter(Boolean).join("\n");
     tip.style.left = `${Math.min(x + 14, innerWidth - tip.offsetWidth - 8)}px`;
     tip.style.top = `${Math.min(y + 16, innerHeight - tip.offsetHeight - 8)}px`;
   }
 
-  describeGap(gap) {
+  describeGap(index) {
     const { walk } = this.view;
+    if (this.picture.areas) return ["A gap of the graph", joinLoop(this.picture.areas[index].titles)];
+    const gap = this.view.gaps[index];
     const loop = joinLoop(gap.loop.map((step) => walk[step]));
     return [gap.closed_at ? `A gap that ${title(walk[gap.closed_at - 1])} closed` : "An open gap", loop];
   }
@@ -332,9 +352,60 @@ export class Page {
   }
 
   fit() {
-    this.picture.whole = !this.picture.whole;
-    this.picture.moved = false;
-    this.picture.fit(true);
+    const { picture } = this;
+    picture.whole = picture.graph.nodes <= MAX_WHOLE || !picture.whole;
+    picture.moved = false;
+    picture.fit(true);
+  }
+
+  // -- gaps of the whole graph -----------------------------------------------------------------------------------
+
+  showWhole(isWhole) {
+    this.showsWhole = isWhole;
+    this.renderTabs();
+  }
+
+  /** Ask once for the gaps of the graph. */
+  async getGraphGaps() {
+    const { graph } = this.state;
+    if (!this.graphGaps.has(graph)) this.graphGaps.set(graph, await this.api.listGaps(graph));
+    return this.graphGaps.get(graph);
+  }
+
+  /** Draw gaps of the graph, if its nodes are in the picture. */
+  showAreas(gaps) {
+    const { graph, indexOf } = this.picture;
+    if (this.tab !== "gaps" || !this.showsWhole || !indexOf || graph.dense) return;
+    this.picture.areas = gaps.map(({ loop, titles }) => ({ places: loop.map((node) => graph.places[indexOf.get(node)]), titles }));
+    this.picture.redraw();
+  }
+
+  zoomTo(index) {
+    const area = this.picture.areas?.[index];
+    if (area) this.picture.fit(true, area.places);
+  }
+
+  /** Gaps of this graph that the visitor has judged, by their names. */
+  get dismissed() {
+    return new Set(recall(`gaps ${this.state.graph}`, []));
+  }
+
+  dismiss(key) {
+    keep(`gaps ${this.state.graph}`, key === null ? [] : [...this.dismissed, key]);
+    this.renderPanel();
+  }
+
+  async copy(text, message) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.report(message);
+    } catch {
+      const input = make("textarea", { value: text, readOnly: true, rows: 6, "aria-label": "text to copy" });
+      const dialog = find("dialog");
+      dialog.replaceChildren(make("h2", {}, "Copy this"), input, make("div", { className: "actions" }, make("button", { className: "primary", onclick: () => dialog.close() }, "Close")));
+      dialog.showModal();
+      input.select();
+    }
   }
 
   // -- race, share, help -----------------------------------------------------------------------------------------
@@ -343,14 +414,10 @@ export class Page {
     return view.beta1.slice(1).reduce((a, b) => a + b, 0);
   }
 
-  placeRival(rival) {
-    return this.picture.graph.dense ? null : rival.places.slice(0, rival.walk.length);
-  }
-
   describeResult() {
     const [own, other] = [this.getScore(this.view), this.getScore(this.rival)];
     const verdict = own > other ? "You beat the agent" : own === other ? "A draw" : "The agent wins";
-    return [make("b", {}, `${verdict}: ${own} to ${other}`), `, in ${count(this.view.walk.length - 1, "step")} from ${title(this.view.walk[0])}. Its walk is orange.`];
+    return [make("b", {}, `${verdict}: ${own} to ${other}`), `, in ${count(this.view.walk.length - 1, "step")} from ${title(this.view.walk[0])}.${this.picture.graph.dense ? "" : " Its walk and its gaps are orange."}`];
   }
 
   showResult() {
@@ -366,17 +433,8 @@ export class Page {
     dialog.showModal();
   }
 
-  async share() {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      this.report("The address of this walk is copied.");
-    } catch {
-      const input = make("input", { type: "text", value: location.href, readOnly: true, "aria-label": "address" });
-      const dialog = find("dialog");
-      dialog.replaceChildren(make("h2", {}, "Share this walk"), input, make("div", { className: "actions" }, make("button", { className: "primary", onclick: () => dialog.close() }, "Close")));
-      dialog.showModal();
-      input.select();
-    }
+  share() {
+    return this.copy(location.href, "The address of this walk is copied.");
   }
 
   async save() {
@@ -409,7 +467,8 @@ export class Page {
       return;
     }
     const digit = /^[1-9]$/.test(event.key) ? Number(event.key) : 0;
-    if (digit) document.querySelectorAll("#panel [data-node]")[digit - 1]?.click();
+    const rows = document.querySelectorAll("#panel [data-node]");
+    if (digit && this.view) rows.length ? rows[digit - 1]?.click() : this.visit(digit - 1);
     else if (KEYS[event.key]) {
       event.preventDefault();
       this.act(KEYS[event.key]);

@@ -1,10 +1,11 @@
 // The panels beside the picture: next nodes, gaps, recommendations, and a comparison of the visitor's choices.
 
 import { title } from "./labels.js";
-import { AGENTS, MOTIVES, count, describeEffect, joinLoop, make } from "./words.js";
+import { AGENTS, MOTIVES, count, describeEffect, isExample, joinLoop, make } from "./words.js";
 
 const MAX_ROWS = 60;
 const MAX_GAPS = 200;
+const MAX_REASONED = 50; // nodes of a walk up to which the reasons of the service are about all of it
 const MIN_CHOICES = 5;
 const MAX_COMPARED = 40; // own choices that are compared, the newest
 
@@ -37,8 +38,7 @@ export function showNext(box, page) {
     const list = make("ul", { "aria-label": "next nodes" });
     for (const index of order) {
       const button = go(index, nodes[index].node);
-      if (!page.isRacing) button.append(chip(nodes[index]));
-      if (isChoice(nodes[index])) button.append(make("small", { className: "agent", title: view.reason ?? "" }, "agent"));
+      if (!page.isRacing && !isExample(state)) button.append(chip(nodes[index]));
       list.append(make("li", {}, button));
     }
     box.append(list);
@@ -74,26 +74,58 @@ function chooseAgent(page) {
   return make("div", { className: "fields" }, "The agent", pick("agent", AGENTS, "how the agent chooses"), "and seeks", pick("reward", { igt, cpt, cct }, "what the agent seeks"));
 }
 
-/** Gaps of the walk, the newest first. */
-export function showGaps(box, page) {
+/** A row of a list of gaps, which lights its gap in the picture. */
+function makeGapRow(page, index, names, ...more) {
+  const button = make("button", { className: "row", title: names.join(" – ") }, make("span", { className: "name" }, joinLoop(names)), ...more);
+  button.dataset.gap = String(index);
+  for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => page.pointAt("gap", index));
+  for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => page.pointAt(null));
+  return button;
+}
+
+/** Gaps of the walk, the newest first, or of the whole graph. */
+export async function showGaps(box, page) {
+  const choose = (isWhole) => make("button", { "aria-pressed": String(page.showsWhole === isWhole), onclick: () => page.showWhole(isWhole) }, isWhole ? "Whole graph" : "This walk");
+  box.append(make("div", { className: "switch" }, choose(false), choose(true)));
+  if (page.showsWhole) return showGraphGaps(box, page);
   const { view } = page;
   const open = view.gaps.filter((gap) => !gap.closed_at).length;
-  if (!view.gaps.length) box.append(make("p", {}, "No gap yet. Walk on until your path forms a ring."));
-  else box.append(make("p", {}, `${open} open, ${view.gaps.length - open} closed. Point at one to see it.`));
+  box.append(make("p", {}, view.gaps.length ? `${open} open, ${view.gaps.length - open} closed. Point at one to see it.` : "No gap yet. Walk on until your path forms a ring."));
   const list = make("ul", { "aria-label": "gaps" });
-  const newest = [...view.gaps.keys()].sort((a, b) => Math.max(view.gaps[b].opened_at, view.gaps[b].closed_at ?? 0) - Math.max(view.gaps[a].opened_at, view.gaps[a].closed_at ?? 0));
+  const changed = (gap) => Math.max(gap.opened_at, gap.closed_at ?? 0);
+  const newest = [...view.gaps.keys()].sort((a, b) => changed(view.gaps[b]) - changed(view.gaps[a]));
   for (const index of newest.slice(0, MAX_GAPS)) {
     const gap = view.gaps[index];
-    const names = joinLoop(gap.loop.map((step) => view.walk[step]));
     const fate = gap.closed_at ? make("small", { className: "closes" }, `closed by ${title(view.walk[gap.closed_at - 1])}`) : make("small", { className: "opens" }, "open");
-    const button = make("button", { className: "row", title: gap.loop.map((step) => title(view.walk[step])).join(" – ") }, make("span", { className: "name" }, names), fate);
-    button.dataset.gap = String(index);
-    for (const event of ["pointerenter", "focus", "click"]) button.addEventListener(event, () => page.pointAt("gap", index));
-    for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => page.pointAt(null));
-    list.append(make("li", {}, button));
+    list.append(make("li", {}, makeGapRow(page, index, gap.loop.map((step) => title(view.walk[step])), fate)));
   }
   box.append(list);
   if (view.gaps.length > MAX_GAPS) box.append(make("p", { className: "note" }, `The newest ${MAX_GAPS} of ${count(view.gaps.length, "gap")}.`));
+  return null;
+}
+
+/** Gaps of the whole graph: to walk through, dismiss, and copy as Markdown. */
+async function showGraphGaps(box, page) {
+  const status = make("p", {}, "Looking for the gaps of the graph …");
+  box.append(status);
+  const { total, gaps } = await page.getGraphGaps();
+  const shown = gaps.filter((gap) => !page.dismissed.has(gap.titles.join(" - ")));
+  page.showAreas(shown);
+  status.textContent = total ? `${count(total, "gap")}: rings of links that nothing fills. What belongs inside?` : "This graph has no gaps: everything that forms a ring is filled.";
+  const list = make("ul", { "aria-label": "gaps of the graph" });
+  shown.forEach((gap, index) => {
+    const names = new Map(gap.loop.map((node, i) => [node, gap.titles[i]]));
+    const [link] = gap.links;
+    const about = make("small", {}, link ? `What connects ${names.get(link[0])} with ${names.get(link[1])}?` : "");
+    const row = makeGapRow(page, index, gap.titles, make("br"), about);
+    row.addEventListener("click", () => page.zoomTo(index));
+    const key = gap.titles.join(" - ");
+    list.append(make("li", { className: "pair" }, row, make("button", { className: "dismiss", title: "dismiss", "aria-label": `dismiss ${key}`, onclick: () => page.dismiss(key) }, "×")));
+  });
+  const copy = () => page.copy(shown.map((gap) => `- [ ] ${gap.titles.join(" - ")}`).join("\n"), "The gaps are copied as Markdown.");
+  box.append(list);
+  if (shown.length) box.append(make("div", { className: "actions" }, make("button", { onclick: copy }, "Copy as Markdown")));
+  if (page.dismissed.size) box.append(make("p", { className: "note" }, `${count(page.dismissed.size, "gap")} dismissed. `, make("button", { onclick: () => page.dismiss(null) }, "Show all")));
 }
 
 /** Recommended nodes. The effect of a next node is that of the list of next nodes, on the whole walk. */
@@ -106,7 +138,7 @@ export async function showRecommendations(box, page) {
     const index = view.candidates.findIndex((candidate) => candidate.node === node);
     const known = view.candidates[index];
     const effect = known && describeEffect(known.opens, known.closes);
-    const about = known ? (effect ? `Linked to your walk; ${effect} ${known.opens + known.closes === 1 ? "gap" : "gaps"}.` : "Linked to your walk.") : title(sentence ?? "");
+    const about = known ? (effect ? `Linked to your walk; ${effect} ${known.opens + known.closes === 1 ? "gap" : "gaps"}.` : "Linked to your walk.") : view.walk.length > MAX_REASONED ? "" : title(sentence ?? "");
     const text = make("span", { className: "name" }, title(node), make("br"), make("small", {}, about));
     list.append(make("li", {}, known ? make("button", { className: "row", onclick: () => page.visit(index) }, text) : make("div", { className: "row" }, text, make("small", {}, "not linked from here"))));
   }
@@ -149,7 +181,7 @@ export async function showChoices(box, page) {
   const closest = means.filter(([, mean]) => best - mean < 0.005).map(([motive]) => MOTIVES[motive]);
   const names = closest.length > 1 ? `${closest.slice(0, -1).join(", ")} and ${closest.at(-1)} alike` : closest[0];
   const bars = make("div", { className: "bars" });
-  for (const [motive, mean] of means) bars.append(MOTIVES[motive], make("meter", { value: mean, "aria-label": MOTIVES[motive] }), `${Math.round(100 * mean)} %`);
+  for (const [motive, mean] of means) bars.append(make("span", {}, MOTIVES[motive]), make("meter", { value: mean, "aria-label": MOTIVES[motive] }), make("span", {}, `${Math.round(100 * mean)} %`));
   box.replaceChildren(
     make("p", {}, best > 0.5 ? `Of ${count(own.length, "choice")} of yours, most are like those of a walker who seeks ${names}.` : `Your ${own.length} choices are like none of these motives.`),
     bars,

@@ -4,9 +4,11 @@ import { placeLabels, title } from "./labels.js";
 
 const MOVE_MS = 200;
 const REACH = 20; // pixels around a node that belong to it
-const MAX_AREAS = 5; // newest open gaps that are filled; pointing at another one shows it
+const MAX_AREAS = 12; // newest open gaps that are drawn, and in a dense graph; pointing at another one shows it
+const MAX_DENSE_AREAS = 5;
 const MAX_CLOSED = 2;
-const MAX_WHOLE = 400; // nodes of a graph up to which all of it is in view at first
+const MAX_GRAPH_AREAS = 12; // the same for gaps of the whole graph
+export const MAX_WHOLE = 400; // nodes of a graph up to which all of it is in view at first
 const UNFADED = 16; // newest nodes of a walk that do not fade in a dense graph
 const MINIMAP = { width: 190, height: 130 };
 
@@ -24,6 +26,7 @@ export class Picture {
     this.graph = null; // answer of GET picture
     this.view = null; // answer of POST view
     this.rival = null; // walk of the agent, as labels or places
+    this.areas = null; // places and titles around gaps of the whole graph, if these are shown
     this.lit = null; // index of the gap that is pointed at
     this.hover = null;
     this.hidden = false; // whether the effects of next nodes are hidden, as in a race
@@ -34,7 +37,8 @@ export class Picture {
     this.born = 0; // when the last step was shown
     this.labels = []; // as placed
     this.pointers = new Map();
-    this.insets = { left: 0, top: 0, right: 0, bottom: 0, corner: { x: 0, y: 0 } }; // corner: the card at the top left
+    this.insets = { left: [0], top: 0, right: [0], bottom: 0 }; // left and right: distances to try
+    this.cards = []; // boxes that cover the picture
     this.hint = null; // index of the next node that pulses
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.readColors());
@@ -58,7 +62,7 @@ export class Picture {
   /** Show a graph. */
   setGraph(graph) {
     this.graph = graph;
-    this.view = this.rival = this.shade = null;
+    this.view = this.rival = this.shade = this.paths = this.areas = null;
     this.moved = false;
     this.whole = graph.nodes <= MAX_WHOLE;
     this.indexOf = graph.labels ? new Map(graph.labels.map((label, i) => [label, i])) : null;
@@ -81,14 +85,15 @@ export class Picture {
     this.born = performance.now();
     this.isStep = isStep;
     if (!isStep) this.moved = false;
-    if (!this.moved || !this.isInView(view.places[view.walk.length - 1])) this.fit(isStep);
+    const isAll = this.whole && !this.graph.dense;
+    if (!isStep || (!this.moved && !isAll) || !this.isInView(view.places[view.walk.length - 1])) this.fit(isStep);
     this.redraw();
   }
 
   isInView([x, y]) {
     const [px, py] = this.project(x, y);
     const { width, height } = this.canvas.getBoundingClientRect();
-    return px > this.insets.left && px < width - this.insets.right && py > this.insets.top && py < height - this.insets.bottom;
+    return px > 0 && px < width && py > 0 && py < height - this.insets.bottom;
   }
 
   resize() {
@@ -100,52 +105,50 @@ export class Picture {
     if (this.graph) this.fit(false);
   }
 
-  /** Move the camera so that the graph, or the walk with its next nodes, is in the free part of the picture. */
-  fit(isSmooth) {
+  /** Move the camera so that the graph, or the walk with its next nodes, or some places are in view. */
+  fit(isSmooth, shown = null) {
     if (!this.graph) return;
-    const aim = this.findFit(this.insets.left);
-    const { x, y } = this.insets.corner;
-    const places = aim.showsAll ? this.graph.places : this.view?.places;
-    const isCovered = ({ camera, turned }) =>
-      (places ?? []).some((place) => {
-        const [px, py] = turned ? [place[1], place[0]] : place;
-        return camera.x + camera.scale * px < x && camera.y + camera.scale * py < y;
-      });
-    let best = aim;
-    for (let shift = 40; shift <= x && isCovered(best); shift += 40) best = this.findFit(this.insets.left + shift);
-    this.turned = best.turned;
-    this.moveTo(best.camera, isSmooth);
+    const { camera, turned } = this.findFit(shown);
+    this.turned = turned;
+    this.moveTo(camera, isSmooth);
   }
 
-  /** Return the camera for which everything is right of `start` pixels. */
-  findFit(start) {
+  /** Find the camera that shows things as large as possible without any node under a card. */
+  findFit(shown, { insets, cards } = this) {
     const { width, height } = this.canvas.getBoundingClientRect();
-    const free = {
-      width: Math.max(80, width - start - this.insets.right),
-      height: Math.max(80, height - this.insets.top - this.insets.bottom),
-    };
+    const showsAll = !shown && this.whole && !this.graph.dense;
+    const places = shown ?? (showsAll ? this.graph.places : this.view?.places);
     let [left, top, right, bottom] = this.graph.area;
-    const showsAll = this.whole && !this.graph.dense;
-    if (!showsAll && this.view) {
-      const xs = this.view.places.map((place) => place[0]);
-      const ys = this.view.places.map((place) => place[1]);
-      [left, top, right, bottom] = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
-      const margin = Math.max(0.6, 0.06 * (right - left));
-      [left, top, right, bottom] = [left - margin, top - margin, right + margin, bottom + margin];
+    if (!showsAll && places) {
+      const [xs, ys] = [0, 1].map((axis) => places.map((place) => place[axis]));
+      const margin = Math.max(0.6, 0.06 * (Math.max(...xs) - Math.min(...xs)));
+      [left, top, right, bottom] = [Math.min(...xs) - margin, Math.min(...ys) - margin, Math.max(...xs) + margin, Math.max(...ys) + margin];
     }
-    const size = { width: Math.max(1, right - left), height: Math.max(1, bottom - top) };
-    const turned = free.height > 1.15 * free.width && size.width > 1.05 * size.height && showsAll;
-    if (turned) {
-      [left, top, right, bottom] = [top, left, bottom, right];
-      [size.width, size.height] = [size.height, size.width];
+    const turned = showsAll && height - insets.top - insets.bottom > 1.15 * width && right - left > 1.05 * (bottom - top);
+    if (turned) [left, top, right, bottom] = [top, left, bottom, right];
+    const isCovered = ({ x, y, scale }) =>
+      (places ?? []).some((place) => {
+        const [px, py] = turned ? [x + scale * place[1], y + scale * place[0]] : [x + scale * place[0], y + scale * place[1]];
+        return cards.some((card) => px > card.left - 12 && px < card.right + 12 && py > card.top - 12 && py < card.bottom + 12);
+      });
+    let best = null;
+    for (const start of insets.left) {
+      for (const end of insets.right) {
+        const free = { width: Math.max(80, width - start - end), height: Math.max(80, height - insets.top - insets.bottom) };
+        const scale = Math.min(220, 0.95 * Math.min(free.width / Math.max(1, right - left), free.height / Math.max(1, bottom - top)));
+        const camera = {
+          x: start + free.width / 2 - (scale * (left + right)) / 2,
+          y: insets.top + free.height / 2 - (scale * (top + bottom)) / 2,
+          scale,
+        };
+        const isLast = start === insets.left.at(-1) && end === insets.right.at(-1);
+        if (!best || camera.scale > best.scale + 1e-9 || best.isCovered) {
+          const isHidden = isCovered(camera);
+          if (!best || (!isHidden && (best.isCovered || camera.scale > best.scale)) || (isLast && best.isCovered)) best = { ...camera, isCovered: isHidden };
+        }
+      }
     }
-    const scale = Math.min(220, 0.94 * Math.min(free.width / size.width, free.height / size.height));
-    const camera = {
-      x: start + free.width / 2 - (scale * (left + right)) / 2,
-      y: this.insets.top + free.height / 2 - (scale * (top + bottom)) / 2,
-      scale,
-    };
-    return { camera, turned, showsAll };
+    return { camera: { x: best.x, y: best.y, scale: best.scale }, turned };
   }
 
   moveTo(aim, isSmooth) {
@@ -232,8 +235,8 @@ export class Picture {
       if (best) return best;
     }
     const gaps = this.shownGaps().reverse();
-    const found = gaps.find(({ index }) => {
-      this.tracePolygon(this.view.gaps[index].loop);
+    const found = gaps.find(({ places }) => {
+      this.tracePolygon(places);
       return this.pen.isPointInPath(x * this.ratio, y * this.ratio);
     });
     return found ? { kind: "gap", index: found.index } : null;
@@ -241,15 +244,19 @@ export class Picture {
 
   /** Gaps whose areas are drawn: the newest open ones, the last closed ones, and the one pointed at. */
   shownGaps() {
+    if (this.areas) {
+      const indices = [...this.areas.keys()].filter((index) => index < MAX_GRAPH_AREAS || index === this.lit);
+      return indices.map((index) => ({ gap: {}, index, places: this.areas[index].places.map(([x, y]) => this.project(x, y)) }));
+    }
     const open = [];
     const closed = [];
     this.view.gaps.forEach((gap, index) => (gap.closed_at ? closed : open).push({ gap, index }));
     closed.sort((a, b) => a.gap.closed_at - b.gap.closed_at);
-    const shown = [...closed.slice(-MAX_CLOSED), ...open.slice(-MAX_AREAS)];
+    const shown = [...closed.slice(-MAX_CLOSED), ...open.slice(this.graph.dense ? -MAX_DENSE_AREAS : -MAX_AREAS)];
     if (this.lit !== null && !shown.some(({ index }) => index === this.lit)) {
       shown.push({ gap: this.view.gaps[this.lit], index: this.lit });
     }
-    return shown;
+    return shown.map((each) => ({ ...each, places: each.gap.loop.map((step) => this.placeOf(step)) }));
   }
 
   light(index) {
@@ -291,7 +298,7 @@ export class Picture {
     this.paintLinks(pen);
     this.paintWalk(pen);
     this.paintNodes(pen);
-    if (this.graph.dense) this.paintMinimap(pen, height / this.ratio);
+    if (this.graph.dense && width / this.ratio > 900) this.paintMinimap(pen, this.canvas.height / this.ratio);
   }
 
   paintGraph(pen) {
@@ -300,23 +307,27 @@ export class Picture {
       this.paintShade(pen, ...this.project(graph.area[0], graph.area[1]), ...this.project(graph.area[2], graph.area[3]));
       return;
     }
-    const places = graph.places.map(([x, y]) => this.project(x, y));
+    const { x, y, scale } = this.camera;
+    if (!this.paths) {
+      this.paths = { links: new Path2D(), nodes: new Path2D() };
+      for (const [a, b] of graph.links) {
+        this.paths.links.moveTo(...graph.places[a]);
+        this.paths.links.lineTo(...graph.places[b]);
+      }
+      for (const place of graph.places) {
+        this.paths.nodes.moveTo(...place);
+        this.paths.nodes.lineTo(...place); // a dot, with round ends
+      }
+    }
+    pen.save();
+    pen.transform(...(this.turned ? [0, scale, scale, 0, x, y] : [scale, 0, 0, scale, x, y]));
     pen.strokeStyle = colors.line;
-    pen.lineWidth = graph.links.length > 4000 ? 0.5 : 1;
-    pen.beginPath();
-    for (const [a, b] of graph.links) {
-      pen.moveTo(places[a][0], places[a][1]);
-      pen.lineTo(places[b][0], places[b][1]);
-    }
-    pen.stroke();
-    const radius = Math.max(1.5, Math.min(5, this.camera.scale * 0.06));
-    pen.fillStyle = colors.faint;
-    pen.beginPath();
-    for (const [x, y] of places) {
-      pen.moveTo(x + radius, y);
-      pen.arc(x, y, radius, 0, 2 * Math.PI);
-    }
-    pen.fill();
+    pen.lineWidth = (graph.links.length > 4000 ? 0.5 : 1) / scale;
+    pen.stroke(this.paths.links);
+    pen.strokeStyle = colors.faint;
+    pen.lineWidth = Math.max(3, Math.min(10, scale * 0.12)) / scale;
+    pen.stroke(this.paths.nodes);
+    pen.restore();
   }
 
   /** Paint the density of nodes, smoothed by scaling a small picture of it. */
@@ -340,22 +351,32 @@ export class Picture {
     pen.drawImage(this.shade, left, top, right - left, bottom - top);
   }
 
-  tracePolygon(loop) {
+  tracePolygon(places) {
     const { pen } = this;
     pen.beginPath();
-    loop.forEach((step, i) => pen[i ? "lineTo" : "moveTo"](...this.placeOf(step)));
+    places.forEach((place, i) => pen[i ? "lineTo" : "moveTo"](...place));
     pen.closePath();
+  }
+
+  /** Whether a visited node lies inside the polygon of a loop, which was traced last. */
+  surroundsVisited(loop) {
+    return this.view.walk.some((_, i) => {
+      if (loop.includes(i)) return false;
+      const [x, y] = this.placeOf(i);
+      return this.pen.isPointInPath(x * this.ratio, y * this.ratio);
+    });
   }
 
   paintGaps(pen) {
     const steps = this.view.walk.length;
-    for (const { gap, index } of this.shownGaps()) {
+    for (const { gap, index, places } of this.shownGaps()) {
       const isNew = this.isStep && (gap.opened_at === steps || gap.closed_at === steps);
       const share = isNew ? ease((this.age() - MOVE_MS) / (1.5 * MOVE_MS)) : 1;
       const isLit = index === this.lit;
-      this.tracePolygon(gap.loop);
+      this.tracePolygon(places);
       pen.fillStyle = pen.strokeStyle = gap.closed_at ? this.colors.green : this.colors.blue;
-      pen.globalAlpha = share * (isLit ? 0.3 : this.lit !== null ? 0.05 : gap.closed_at ? 0.13 : 0.12);
+      const surrounds = gap.loop?.length && this.surroundsVisited(gap.loop); // by chance of the layout: only its outline is drawn
+      pen.globalAlpha = share * (isLit ? 0.3 : this.lit !== null ? 0.05 : gap.closed_at ? 0.13 : surrounds ? 0.03 : 0.12);
       pen.fill();
       if (isLit || !gap.closed_at) {
         pen.globalAlpha = share * (isLit ? 1 : this.lit !== null ? 0.1 : 0.55);
@@ -431,14 +452,25 @@ export class Picture {
       pen.globalAlpha = 1;
     };
     const walked = view.walk.map((_, i) => this.placeOf(i));
-    if (this.rival) draw(this.rival.map(([x, y]) => this.project(x, y)), colors.orange, 3, () => true);
+    if (this.rival) {
+      const { places, links, gaps } = this.rival;
+      const steps = places.map(([x, y]) => this.project(x, y));
+      for (const gap of gaps.filter((each) => !each.closed_at)) {
+        this.tracePolygon(gap.loop.map((step) => steps[step]));
+        pen.globalAlpha = 0.1;
+        pen.fillStyle = colors.orange;
+        pen.fill();
+      }
+      const joined = new Set(links.map(([a, b]) => a * 1e5 + b));
+      draw(steps, colors.orange, 3, (i) => joined.has((i - 1) * 1e5 + i));
+    }
     draw(walked, colors.ink, this.graph.dense ? 3 : 4, (i) => linked.has((i - 1) * 1e5 + i));
   }
 
   paintNodes(pen) {
     const { view, colors } = this;
     const last = view.walk.length - 1;
-    const inLoop = this.lit === null ? null : new Set(view.gaps[this.lit].loop);
+    const inLoop = this.lit === null || this.areas ? null : new Set(view.gaps[this.lit].loop);
     const discs = [];
     const wanted = [];
     const disc = (x, y, r, fill, stroke, width) => {
@@ -501,12 +533,26 @@ export class Picture {
         disc(x, y, 5, colors.between, colors.paper, 2);
       }
     }
+    if (this.areas && this.lit !== null) {
+      const { places, titles } = this.areas[this.lit];
+      places.forEach((place, i) => {
+        const [x, y] = this.project(...place);
+        disc(x, y, 6, colors.blue, colors.paper, 2);
+        wanted.push({ x, y, r: 6, text: titles[i], size: 14, bold: true, color: colors.ink, rank: 0.5 });
+      });
+    }
     wanted.sort((a, b) => a.rank - b.rank);
     const area = { left: 4, top: 4, right: this.canvas.width / this.ratio - 4, bottom: this.canvas.height / this.ratio - 4 };
     pen.textBaseline = "middle";
     pen.strokeStyle = colors.paper;
     pen.lineWidth = 4;
-    this.labels = placeLabels(pen, wanted, discs, area);
+    const { camera } = this;
+    if (!this.pointers.size || !this.dragged || this.labeled?.scale !== camera.scale) {
+      this.labels = placeLabels(pen, wanted, discs, area, this.cards);
+      this.labeled = { ...camera };
+    }
+    const [dx, dy] = [camera.x - this.labeled.x, camera.y - this.labeled.y]; // while the picture is dragged
+    pen.translate(dx, dy);
     for (const { item, x, y, font, text } of this.labels) {
       pen.font = font;
       pen.globalAlpha = inLoop && item.rank > 1.5 ? 0.35 : 1;
@@ -514,6 +560,7 @@ export class Picture {
       pen.fillStyle = item.color;
       pen.fillText(text, x, y);
     }
+    pen.translate(-dx, -dy);
     pen.globalAlpha = 1;
   }
 
@@ -522,7 +569,7 @@ export class Picture {
     const { graph, view, colors } = this;
     const [left, top, right, bottom] = graph.area;
     const scale = Math.min(MINIMAP.width / (right - left), MINIMAP.height / (bottom - top));
-    const [x0, y0] = [24, height - 24 - Math.max(0, this.insets.bottom - 90) - scale * (bottom - top)];
+    const [x0, y0] = [28, height - 28 - scale * (bottom - top)];
     const put = ([x, y]) => [x0 + scale * (x - left), y0 + scale * (y - top)];
     pen.fillStyle = colors.line;
     pen.beginPath();
@@ -545,20 +592,21 @@ export class Picture {
     });
   }
 
-  /** Return the picture as a PNG with a line of text below. @param {string} caption @returns {Promise<Blob>} */
+  /** Return the picture, without cards, as a PNG with a line of text below. @param {string} caption */
   save(caption) {
     const copy = document.createElement("canvas");
     const foot = 44 * this.ratio;
-    copy.width = this.canvas.width;
-    copy.height = this.canvas.height + foot;
+    [copy.width, copy.height] = [this.canvas.width, this.canvas.height + foot];
     const pen = copy.getContext("2d");
-    const screen = this.pen;
-    this.pen = pen;
+    const kept = { pen: this.pen, camera: this.camera, cards: this.cards, turned: this.turned, hint: null };
+    const { camera, turned } = this.findFit(null, { insets: { left: [30], right: [30], top: 30, bottom: 30 }, cards: [] });
+    Object.assign(this, { pen, camera, turned, cards: [], labeled: null, hint: null });
     this.paint(pen, copy.width, copy.height);
-    this.pen = screen;
+    Object.assign(this, kept, { labeled: null });
     pen.font = '600 17px "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
     pen.fillStyle = this.colors.ink;
-    pen.fillText(caption, 24, copy.height / this.ratio - 24);
+    pen.fillText(caption, 24, copy.height / this.ratio - 22);
+    this.redraw();
     return new Promise((resolve) => copy.toBlob(resolve, "image/png"));
   }
 
@@ -598,6 +646,7 @@ export class Picture {
     const release = (event) => {
       const [x, y] = place(event);
       const known = this.pointers.delete(event.pointerId);
+      if (this.dragged) this.redraw(); // with new labels
       if (!known || this.dragged || event.type === "pointercancel") return;
       const found = this.find(x, y);
       if (found?.kind === "candidate") this.on.visit(found.index);
@@ -605,7 +654,7 @@ export class Picture {
     };
     canvas.addEventListener("pointerup", release);
     canvas.addEventListener("pointercancel", release);
-    canvas.addEventListener("pointerleave", () => this.point(null, 0, 0));
+    canvas.addEventListener("pointerleave", (event) => event.pointerType === "touch" || this.point(null, 0, 0));
     canvas.addEventListener(
       "wheel",
       (event) => {

@@ -48,25 +48,20 @@ export function replaceAddress(state) {
   history.replaceState(history.state, "", formatAddress(state));
 }
 
-/** Titles of the graphs that this browser uploaded, by id: the service lists them to nobody. */
-export const uploads = {
-  /** @returns {Record<string, string>} */
-  read() {
-    try {
-      return JSON.parse(localStorage.getItem("curiograph-uploads") || "{}");
-    } catch {
-      return {};
-    }
-  },
-  /** @param {string} id @param {string|null} title null to forget it */
-  keep(id, title) {
-    const kept = this.read();
-    delete kept[id];
-    if (title !== null) kept[id] = title;
-    try {
-      localStorage.setItem("curiograph-uploads", JSON.stringify(kept));
-    } catch {
-      // the browser keeps nothing; the address still has the id
-    }
-  },
-};
+/** Return what this browser keeps under a name. @template T @param {string} name @param {T} none @returns {T} */
+export function recall(name, none) {
+  try {
+    return JSON.parse(localStorage.getItem(`curiograph ${name}`) ?? "null") ?? none;
+  } catch {
+    return none;
+  }
+}
+
+/** Keep something in this browser: uploads, which the service lists to nobody, and dismissed gaps. */
+export function keep(name, value) {
+  try {
+    localStorage.setItem(`curiograph ${name}`, JSON.stringify(value));
+  } catch {
+    // it keeps nothing; the address still has the id of an upload
+  }
+}
