@@ -279,7 +279,7 @@ export class Page {
 
   /** Keep the graph out of the cards. */
   setInsets() {
-    const isPhone = innerWidth <= 760;
+    const isPhone = innerWidth <= 900;
     const box = (id) => find(id).getBoundingClientRect();
     this.picture.insets = isPhone
       ? { left: 14, right: 14, top: box("intro").bottom + 14, bottom: innerHeight - box("side").top + 14, corner: { x: 0, y: 0 } }
