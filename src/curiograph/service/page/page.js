@@ -299,7 +299,8 @@ export class Page {
     const cards = [...document.querySelectorAll(".card")].map((card) => card.getBoundingClientRect());
     const [intro, side] = ["intro", "side"].map((id) => find(id).getBoundingClientRect());
     const isSheet = side.left === 0;
-    const wide = { left: [0, 0.3, 0.65, 1].map((share) => 30 + share * intro.right), right: [0, 0.35, 0.7, 1].map((share) => 30 + share * (innerWidth - side.left)) };
+    const shares = [...Array(9).keys()].map((i) => i / 8);
+    const wide = { left: shares.map((share) => 30 + share * intro.right), right: shares.map((share) => 30 + share * (innerWidth - side.left)) };
     this.picture.insets = isSheet ? { left: [14], right: [14], top: intro.bottom + 14, bottom: innerHeight - side.top + 14 } : { ...wide, top: 30, bottom: 92 };
     this.picture.cards = cards.filter((card) => card.width).map((card) => (card.top === side.top && !isSheet ? new DOMRect(card.x, card.y, card.width, Math.max(card.height, innerHeight / 2)) : card));
   }

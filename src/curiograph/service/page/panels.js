@@ -75,8 +75,8 @@ function chooseAgent(page) {
 }
 
 /** A row of a list of gaps, which lights its gap in the picture. */
-function makeGapRow(page, index, names, ...more) {
-  const button = make("button", { className: "row", title: names.join(" – ") }, make("span", { className: "name" }, joinLoop(names)), ...more);
+function makeGapRow(page, index, names, question, ...more) {
+  const button = make("button", { className: "row", title: names.join(" – ") }, make("span", { className: "name" }, joinLoop(names), ...(question ? [make("br"), make("small", {}, question)] : [])), ...more);
   button.dataset.gap = String(index);
   for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => page.pointAt("gap", index));
   for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => page.pointAt(null));
@@ -97,7 +97,7 @@ export async function showGaps(box, page) {
   for (const index of newest.slice(0, MAX_GAPS)) {
     const gap = view.gaps[index];
     const fate = gap.closed_at ? make("small", { className: "closes" }, `closed by ${title(view.walk[gap.closed_at - 1])}`) : make("small", { className: "opens" }, "open");
-    list.append(make("li", {}, makeGapRow(page, index, gap.loop.map((step) => title(view.walk[step])), fate)));
+    list.append(make("li", {}, makeGapRow(page, index, gap.loop.map((step) => title(view.walk[step])), "", fate)));
   }
   box.append(list);
   if (view.gaps.length > MAX_GAPS) box.append(make("p", { className: "note" }, `The newest ${MAX_GAPS} of ${count(view.gaps.length, "gap")}.`));
@@ -116,8 +116,7 @@ async function showGraphGaps(box, page) {
   shown.forEach((gap, index) => {
     const names = new Map(gap.loop.map((node, i) => [node, gap.titles[i]]));
     const [link] = gap.links;
-    const about = make("small", {}, link ? `What connects ${names.get(link[0])} with ${names.get(link[1])}?` : "");
-    const row = makeGapRow(page, index, gap.titles, make("br"), about);
+    const row = makeGapRow(page, index, gap.titles, link ? `What connects ${names.get(link[0])} with ${names.get(link[1])}?` : "");
     row.addEventListener("click", () => page.zoomTo(index));
     const key = gap.titles.join(" - ");
     list.append(make("li", { className: "pair" }, row, make("button", { className: "dismiss", title: "dismiss", "aria-label": `dismiss ${key}`, onclick: () => page.dismiss(key) }, "×")));

@@ -10,6 +10,7 @@ const MAX_CLOSED = 2;
 const MAX_GRAPH_AREAS = 12; // the same for gaps of the whole graph
 export const MAX_WHOLE = 400; // nodes of a graph up to which all of it is in view at first
 const UNFADED = 16; // newest nodes of a walk that do not fade in a dense graph
+const MANY = 24; // next nodes above which they are small
 const MINIMAP = { width: 190, height: 130 };
 
 const ease = (share) => 1 - (1 - Math.min(1, Math.max(0, share))) ** 3;
@@ -204,6 +205,7 @@ export class Picture {
 
   /** Candidates that are drawn, each with its place. */
   get drawn() {
+    if (this.areas) return []; // the gaps of the graph are shown, not the walk
     const steps = this.view.walk.length;
     return this.view.candidates.slice(0, this.view.places.length - steps).map((candidate, index) => {
       const [x, y] = this.placeOf(steps + index);
@@ -409,12 +411,13 @@ export class Picture {
       pen.lineTo(...this.placeOf(b));
     }
     pen.stroke();
+    const { drawn } = this;
     pen.strokeStyle = colors.blue;
-    pen.globalAlpha = 0.5;
+    pen.globalAlpha = drawn.length > MANY ? 0.2 : 0.5;
     pen.lineWidth = 1.5;
     pen.setLineDash([3, 5]);
     pen.beginPath();
-    for (const { candidate, x, y } of this.drawn) {
+    for (const { candidate, x, y } of drawn) {
       const from = candidate.linked.includes(last) ? last : candidate.linked.at(-1) ?? last;
       pen.moveTo(...this.placeOf(from));
       pen.lineTo(x, y);
@@ -442,7 +445,7 @@ export class Picture {
         }
         pen.lineWidth = !isLinked(i) ? 2 : places === walked && this.fade(i - 1) < 1 ? 1.5 : width;
         pen.setLineDash(isLinked(i) ? [] : [2, 7]);
-        pen.globalAlpha = places === walked ? this.fade(i - 1) * (this.lit === null ? 1 : 0.35) : 0.85;
+        pen.globalAlpha = places === walked ? this.fade(i - 1) * (this.areas ? 0.25 : this.lit === null ? 1 : 0.35) : 0.85;
         pen.beginPath();
         pen.moveTo(...places[i - 1]);
         pen.lineTo(x, y);
@@ -483,7 +486,7 @@ export class Picture {
       pen.stroke();
     };
     const { drawn } = this;
-    const many = drawn.length > 24;
+    const many = drawn.length > MANY;
     for (const { candidate, index, x, y } of drawn) {
       const isHovered = this.hover?.kind === "candidate" && this.hover.index === index;
       const r = isHovered ? 10 : many ? 5 : 8;
@@ -504,7 +507,7 @@ export class Picture {
       const isLast = i === last;
       const isFaded = this.fade(i) < 1 && !inLoop?.has(i);
       const r = isFaded ? 4 : isLast ? 11 : 7.5;
-      pen.globalAlpha = inLoop && !inLoop.has(i) ? 0.3 : isFaded ? 0.45 : 1;
+      pen.globalAlpha = this.areas || (inLoop && !inLoop.has(i)) ? 0.3 : isFaded ? 0.45 : 1;
       disc(x, y, r, colors.ink, colors.paper, 2);
       if (isLast) {
         pen.beginPath();
