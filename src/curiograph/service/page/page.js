@@ -296,13 +296,13 @@ export class Page {
 
   /** Keep the graph out of the cards. */
   setInsets() {
-    const cards = [...document.querySelectorAll(".card")].map((card) => card.getBoundingClientRect());
-    const [intro, side] = ["intro", "side"].map((id) => find(id).getBoundingClientRect());
+    const [intro, side, bar, zoom] = ["intro", "side", "bar", "zoom"].map((id) => find(id).getBoundingClientRect());
     const isSheet = side.left === 0;
     const shares = [...Array(9).keys()].map((i) => i / 8);
     const wide = { left: shares.map((share) => 30 + share * intro.right), right: shares.map((share) => 30 + share * (innerWidth - side.left)) };
-    this.picture.insets = isSheet ? { left: [14], right: [14], top: intro.bottom + 14, bottom: innerHeight - side.top + 14 } : { ...wide, top: 30, bottom: 92 };
-    this.picture.cards = cards.filter((card) => card.width).map((card) => (card.top === side.top && !isSheet ? new DOMRect(card.x, card.y, card.width, Math.max(card.height, innerHeight / 2)) : card));
+    this.picture.insets = isSheet ? { left: [14], right: [14], top: intro.bottom + 14, bottom: innerHeight - side.top + 14 } : { ...wide, top: 30, bottom: 116 };
+    const tall = isSheet ? side : new DOMRect(side.x, side.y, side.width, Math.max(side.height, innerHeight / 2)); // its list grows
+    this.picture.cards = [intro, tall, bar, zoom];
   }
 
   say(parts) {

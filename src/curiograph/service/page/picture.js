@@ -11,6 +11,7 @@ const MAX_GRAPH_AREAS = 12; // the same for gaps of the whole graph
 export const MAX_WHOLE = 400; // nodes of a graph up to which all of it is in view at first
 const UNFADED = 16; // newest nodes of a walk that do not fade in a dense graph
 const MANY = 24; // next nodes above which they are small
+const FLIPS = [[1, 1], [-1, 1], [1, -1], [-1, -1]];
 const MINIMAP = { width: 190, height: 130 };
 
 const ease = (share) => 1 - (1 - Math.min(1, Math.max(0, share))) ** 3;
@@ -39,6 +40,8 @@ export class Picture {
     this.labels = []; // as placed
     this.pointers = new Map();
     this.insets = { left: [0], top: 0, right: [0], bottom: 0 }; // left and right: distances to try
+    this.turned = false; // whether x and y are exchanged, and which are mirrored, to use the free space
+    this.flip = [1, 1];
     this.cards = []; // boxes that cover the picture
     this.hint = null; // index of the next node that pulses
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -109,8 +112,8 @@ export class Picture {
   /** Move the camera so that the graph, or the walk with its next nodes, or some places are in view. */
   fit(isSmooth, shown = null) {
     if (!this.graph) return;
-    const { camera, turned } = this.findFit(shown);
-    this.turned = turned;
+    const { camera, turned, flip } = this.findFit(shown);
+    Object.assign(this, { turned, flip });
     this.moveTo(camera, isSmooth);
   }
 
@@ -127,9 +130,9 @@ export class Picture {
     }
     const turned = showsAll && height - insets.top - insets.bottom > 1.15 * width && right - left > 1.05 * (bottom - top);
     if (turned) [left, top, right, bottom] = [top, left, bottom, right];
-    const isCovered = ({ x, y, scale }) =>
+    const isCovered = ({ x, y, scale }, flip) =>
       (places ?? []).some((place) => {
-        const [px, py] = turned ? [x + scale * place[1], y + scale * place[0]] : [x + scale * place[0], y + scale * place[1]];
+        const [px, py] = [x + scale * flip[0] * place[turned ? 1 : 0], y + scale * flip[1] * place[turned ? 0 : 1]];
         return cards.some((card) => px > card.left - 12 && px < card.right + 12 && py > card.top - 12 && py < card.bottom + 12);
       });
     let best = null;
@@ -137,19 +140,20 @@ export class Picture {
       for (const end of insets.right) {
         const free = { width: Math.max(80, width - start - end), height: Math.max(80, height - insets.top - insets.bottom) };
         const scale = Math.min(220, 0.95 * Math.min(free.width / Math.max(1, right - left), free.height / Math.max(1, bottom - top)));
-        const camera = {
-          x: start + free.width / 2 - (scale * (left + right)) / 2,
-          y: insets.top + free.height / 2 - (scale * (top + bottom)) / 2,
-          scale,
-        };
-        const isLast = start === insets.left.at(-1) && end === insets.right.at(-1);
-        if (!best || camera.scale > best.scale + 1e-9 || best.isCovered) {
-          const isHidden = isCovered(camera);
-          if (!best || (!isHidden && (best.isCovered || camera.scale > best.scale)) || (isLast && best.isCovered)) best = { ...camera, isCovered: isHidden };
+        if (best && scale <= best.camera.scale && !best.isHidden) continue;
+        for (const flip of showsAll ? FLIPS : [FLIPS[0]]) {
+          const camera = {
+            x: start + free.width / 2 - (scale * flip[0] * (left + right)) / 2,
+            y: insets.top + free.height / 2 - (scale * flip[1] * (top + bottom)) / 2,
+            scale,
+          };
+          const isHidden = isCovered(camera, flip);
+          best = !best || !isHidden || best.isHidden ? { camera, turned, flip, isHidden } : best;
+          if (!isHidden) break;
         }
       }
     }
-    return { camera: { x: best.x, y: best.y, scale: best.scale }, turned };
+    return best; // if some node is under a card anyway, with the largest insets
   }
 
   moveTo(aim, isSmooth) {
@@ -181,9 +185,8 @@ export class Picture {
 
   project(x, y) {
     const { camera } = this;
-    return this.turned
-      ? [camera.x + camera.scale * y, camera.y + camera.scale * x]
-      : [camera.x + camera.scale * x, camera.y + camera.scale * y];
+    const [across, down] = this.turned ? [y, x] : [x, y];
+    return [camera.x + camera.scale * this.flip[0] * across, camera.y + camera.scale * this.flip[1] * down];
   }
 
   // -- what is where ---------------------------------------------------------------------------------------------
@@ -300,7 +303,7 @@ export class Picture {
     this.paintLinks(pen);
     this.paintWalk(pen);
     this.paintNodes(pen);
-    if (this.graph.dense && width / this.ratio > 900) this.paintMinimap(pen, this.canvas.height / this.ratio);
+    if (this.graph.dense && width / this.ratio > 1100) this.paintMinimap(pen, this.canvas.height / this.ratio);
   }
 
   paintGraph(pen) {
@@ -322,7 +325,8 @@ export class Picture {
       }
     }
     pen.save();
-    pen.transform(...(this.turned ? [0, scale, scale, 0, x, y] : [scale, 0, 0, scale, x, y]));
+    const [across, down] = this.flip.map((sign) => sign * scale);
+    pen.transform(...(this.turned ? [0, down, across, 0, x, y] : [across, 0, 0, down, x, y]));
     pen.strokeStyle = colors.line;
     pen.lineWidth = (graph.links.length > 4000 ? 0.5 : 1) / scale;
     pen.stroke(this.paths.links);
@@ -601,9 +605,9 @@ export class Picture {
     const foot = 44 * this.ratio;
     [copy.width, copy.height] = [this.canvas.width, this.canvas.height + foot];
     const pen = copy.getContext("2d");
-    const kept = { pen: this.pen, camera: this.camera, cards: this.cards, turned: this.turned, hint: null };
-    const { camera, turned } = this.findFit(null, { insets: { left: [30], right: [30], top: 30, bottom: 30 }, cards: [] });
-    Object.assign(this, { pen, camera, turned, cards: [], labeled: null, hint: null });
+    const kept = { pen: this.pen, camera: this.camera, cards: this.cards, turned: this.turned, flip: this.flip };
+    const { camera, turned, flip } = this.findFit(null, { insets: { left: [30], right: [30], top: 30, bottom: 30 }, cards: [] });
+    Object.assign(this, { pen, camera, turned, flip, cards: [], labeled: null });
     this.paint(pen, copy.width, copy.height);
     Object.assign(this, kept, { labeled: null });
     pen.font = '600 17px "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
