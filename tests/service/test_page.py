@@ -241,13 +241,41 @@ def test_gaps_are_listed_and_lit_both_ways(visitor: Visitor) -> None:
     loop = visitor.ask(f"curiograph.view.gaps[{index}].loop.map(step => curiograph.view.walk[step])")
     assert loop == cg.gap_loops(graph, walk)[index]
     point = visitor.ask(  # a point of the picture where only gaps are
-        "(() => { const {picture} = curiograph; for (let x = 400; x < 1000; x += 7)"
-        " for (let y = 100; y < 800; y += 7) { const found = picture.find(x, y); if (found?.kind === 'gap') return [x, y, found.index]; } })()"
+        """(() => {
+          for (let x = 400; x < 1000; x += 7) {
+            for (let y = 100; y < 800; y += 7) {
+              const found = curiograph.picture.find(x, y);
+              if (found?.kind === "gap") return [x, y, found.index];
+            }
+          }
+        })()"""
     )
     visitor.page.mouse.move(point[0], point[1])
     lit = visitor.page.locator("#panel .row.lit")
     playwright.expect(lit).to_have_attribute("data-gap", str(point[2]))
     playwright.expect(visitor.page.locator("#tip")).to_contain_text("gap")
+
+
+def test_gaps_of_the_whole_graph(visitor: Visitor) -> None:
+    visitor.open_walk("toy:library", ["music"])
+    visitor.open_tab("Gaps")
+    visitor.page.get_by_role("button", name="Whole graph").click()
+    found = cg.gaps(cg.toys.library())
+    rows = visitor.page.get_by_label("gaps of the graph").locator("[data-gap]")
+    playwright.expect(rows).to_have_count(found.total)
+    assert [str(row.get_attribute("title")) for row in rows.all()] == [
+        gap.replace(" - ", " \N{EN DASH} ") for gap in found.columns()["gap"]
+    ]
+    rows.first.hover()
+    assert visitor.ask("curiograph.picture.lit") == 0
+    visitor.page.get_by_role("button", name="dismiss").first.click()
+    playwright.expect(rows).to_have_count(found.total - 1)
+    visitor.page.reload()
+    visitor.open_tab("Gaps")
+    visitor.page.get_by_role("button", name="Whole graph").click()
+    playwright.expect(rows).to_have_count(found.total - 1)  # remembered
+    visitor.page.get_by_role("button", name="Show all").click()
+    playwright.expect(rows).to_have_count(found.total)
 
 
 def test_effects_and_reasons_agree_with_measure(visitor: Visitor) -> None:
