@@ -134,9 +134,8 @@ def test_nothing_outside_is_read(call: Call, folder: Path):
     ("tool", "arguments", "quoted"),
     [
         ("gaps", {"limit": 10**9}, "1000000000"),
-        ("gaps", {"limit": "many"}, "'many'"),
         ("look", {"walk": ["Tea"] * 10_000}, "10000"),
-        ("look", {"walk": "Tea"}, "'Tea'"),
+        ("look", {"walk": []}, "0"),
         ("look", {"walk": ["Tea", None]}, "None"),
         ("look", {"walk": ["Tea", "Cup", "Tea"]}, "'Tea'"),
         ("look", {"walk": ["Watr"]}, "'Water'"),

@@ -40,10 +40,8 @@ _INSTRUCTIONS = (
 )
 
 GraphPath = Annotated[str, Field(description="Name or path of a graph file or a folder of notes.")]
-Walk = Annotated[
-    list[JsonLabel], Field(min_length=1, max_length=_MAX_WALK, description="Names of the nodes read so far, in order.")
-]
-History = Annotated[list[JsonLabel], Field(max_length=_MAX_WALK, description="Names of the nodes read; may be empty.")]
+History = Annotated[list[JsonLabel], Field(max_length=_MAX_WALK, description="Names of the nodes read, in order.")]
+Walk = Annotated[History, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1, le=_MAX_ROWS)]
 
 
@@ -84,10 +82,7 @@ class ServedGraph:
 
 
 class GraphTools:
-    """The tools of a server that reads some files, and everything below some folders.
-
-    The docstrings of the tools are what a language model reads about them.
-    """
+    """The tools of a server that reads some files and folders; their docstrings are what a language model sees."""
 
     def __init__(self, places: Sequence[Path], seed: int = 0) -> None:
         self._places, self._seed = [place.resolve() for place in places], seed
@@ -99,8 +94,8 @@ class GraphTools:
     def list_names(self) -> str:
         """Return the names of the given files and folders, and of the graph files in these, as text."""
         names = [place.name for place in self._places]
-        for place in filter(Path.is_dir, self._places):
-            names += sorted(name for name, _ in list_files(place) if name.lower().endswith(EXTENSIONS))
+        for place in self._places:
+            names += sorted(each.name for each in place.glob("*") if each.suffix.lower() in EXTENSIONS)
         return ", ".join([*names[:_MAX_NAMES], *(["..."] if len(names) > _MAX_NAMES else [])])
 
     def find(self, path: str) -> Path:
@@ -111,9 +106,7 @@ class GraphTools:
             inside = [each for each in found if any(each.is_relative_to(place) for place in self._places)]
             existing = [each for each in inside if each.exists()]
         except (OSError, ValueError, RuntimeError):  # too long, a NUL, or a circle of symbolic links
-            raise FileFormatError(
-                f"{quote_value(path)} cannot be the path of a file; try {self.list_names()}."
-            ) from None
+            raise FileFormatError(f"{quote_value(path)} is not the path of a file; try {self.list_names()}.") from None
         if not existing:  # one message for files elsewhere, whether they exist or not
             fault = "there is no file or folder" if inside else "what this server may read does not include"
             raise FileFormatError(f"{fault} {quote_value(path)}; try {self.list_names()}.")
