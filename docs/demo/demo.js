@@ -76,6 +76,11 @@ const demo = {
     const nodes = toy.labels.filter((label) => label.includes(text.toLowerCase())).sort((a, b) => a.length - b.length);
     return { nodes, titles: nodes };
   },
+  async listGaps() {
+    const { gaps } = findGaps(neighbors, [...neighbors.keys()]);
+    const loops = gaps.filter((gap) => !gap.closed_at).map(({ loop }) => loop.map((v) => toy.labels[v]));
+    return { total: loops.length, gaps: loops.map((loop) => ({ loop, titles: loop, links: [], nodes: [] })) };
+  },
   view,
   look: view,
   async explore({ start, steps }) {

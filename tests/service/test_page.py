@@ -27,6 +27,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: `make 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 playwright.expect.set_options(timeout=60_000)  # long enough for a busy machine
 HOSTILE = "<img src=x onerror=window.injected=1>"
+VAULT = Path(os.environ.get("CURIOGRAPH_DATA", ".")) / "obsidian-help" / "vault"
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
@@ -417,6 +418,22 @@ def test_bring_a_folder_of_notes(visitor: Visitor, tmp_path: Path) -> None:
     assert visitor.count == 1
     assert "sub/c" in visitor.walk
     assert "sub/" not in visitor.page.locator("body").inner_text()  # titles are shown
+
+
+@pytest.mark.skipif(not VAULT.is_dir(), reason="needs obsidian-help/vault in CURIOGRAPH_DATA")
+def test_gaps_of_a_real_vault(visitor: Visitor) -> None:
+    visitor.open()
+    visitor.press("bring")
+    with visitor.page.expect_file_chooser() as chooser:
+        visitor.page.get_by_role("button", name="Choose a folder of notes").click()
+    chooser.value.set_files(VAULT)
+    visitor.expect_walk(1)
+    visitor.open_tab("Gaps")
+    visitor.page.get_by_role("button", name="Whole graph").click()
+    playwright.expect(visitor.page.locator("#panel")).to_contain_text(f"{cg.gaps(cg.read_graph(VAULT)).total} gaps")
+    visitor.page.locator("#panel [data-gap]").nth(1).hover()
+    visitor.ask("document.getElementById('toast').hidden = true")
+    save_screenshot(visitor, "page-vault")
 
 
 def test_labels_never_overlap_and_hostile_ones_are_text(visitor: Visitor, tmp_path: Path) -> None:

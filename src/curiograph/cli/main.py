@@ -36,6 +36,7 @@ COMMANDS = (
     "graph",
     "data",
     "serve",
+    "mcp",
     "warmup",
 )
 """All commands, in the order of the help."""

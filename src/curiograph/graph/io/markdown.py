@@ -89,7 +89,7 @@ def read_vault(folder: PathLike, *, directed: bool = False) -> Vault:
     """
     root, directed = as_path(folder), as_flag(directed)
     try:
-        files = dict(sorted(_list_files(root)))
+        files = dict(sorted(list_files(root)))
         notes = {name[:-3]: files.pop(name) for name in list(files) if name.lower().endswith(".md")}
         read = (Path(path).read_bytes() for path in notes.values())
         texts = [data.decode("utf-8-sig", "replace").replace("\r\n", "\n") for data in read]
@@ -183,7 +183,7 @@ class _Index:
         return bool(_ATTACHMENT.fullmatch(target)) or posixpath.basename(target).casefold() in self.attachments
 
 
-def _list_files(root: Path) -> Iterator[tuple[str, str]]:
+def list_files(root: Path) -> Iterator[tuple[str, str]]:
     """Yield the name relative to the folder, in Unicode form C and with slashes, and the path of every file."""
     folders = [str(root)]
     while folders:
