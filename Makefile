@@ -57,10 +57,12 @@ results: .venv/test.done
 		$(BIN)/python -m reproduction real --workers 1 --out docs/results; \
 		$(BIN)/python -m reproduction leaderboard --out docs/results; \
 	else echo 'make: CURIOGRAPH_DATA has no real-networks; their table, Table 1 and the leaderboard are not recomputed'; fi
+	@if [ -d "$$CURIOGRAPH_DATA/obsidian-help" ]; then \
+		$(BIN)/curiograph gaps "$$CURIOGRAPH_DATA/obsidian-help/vault" --out docs/results/vault.md --quiet; fi
 	$(BIN)/python -m benchmarks.run --out docs/results/bench.json
 	$(BIN)/python docs/insert_results.py
 
-# Take the screenshots of the page for README and docs in its tests; page.png and page-dark.png need Wikispeedia in CURIOGRAPH_DATA.
+# Take the screenshots of the page for README and docs in its tests; page-vault.png needs obsidian-help in CURIOGRAPH_DATA.
 screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
 	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py

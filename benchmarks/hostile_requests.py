@@ -1,4 +1,4 @@
-"""Hostile bodies and uploads for the service, as large as its limits allow."""
+"""Hostile heads, bodies and uploads for the service, as large as its limits allow."""
 
 from __future__ import annotations
 
@@ -63,11 +63,24 @@ def create_bodies(size: int) -> Iterator[tuple[str, str, bytes]]:
         yield f"long {field}", "explore", json.dumps({"graph": "rg", field: "+igt" * (size // 5)}).encode()[:size]
 
 
+def create_heads(size: int) -> Iterator[tuple[str, list[bytes], float]]:
+    """Yield the name, the pieces and the seconds between pieces of request lines and headers of `size` bytes."""
+    start, piece = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n", 2**16
+    yield "an endless request line", [b"GET /"] + [b"a" * piece] * (size // piece), 0.0
+    yield "an endless header", [start + b"a: "] + [b"a" * piece] * (size // piece), 0.0
+    yield "an endless name", [start] + [b"a" * piece] * (size // piece), 0.0
+    yield "endless headers", [start] + [b"a: b\r\n" * (piece // 6)] * (size // piece), 0.0
+    yield "slow headers", [start] + [b"a: b\r\n"] * 200, 0.1
+    yield "an endless chunk", [start + b"Transfer-Encoding: chunked\r\n\r\n"] + [b"0" * piece] * (size // piece), 0.0
+
+
 def create_uploads(size: int) -> Iterator[tuple[str, str, bytes]]:
-    """Yield the name, the file name and the content of uploads of at most `size` bytes."""
+    """Yield the name, the file name and the content of uploads of at most `size` bytes, or five times that."""
     numbers = np.random.default_rng(0).integers(0, 10**6, (size // 16, 2))
     edges = "".join(f"{u},{v}\n" for u, v in numbers.tolist()).encode()
     texts = {
+        "long labels": b"".join(b"%0500d,%0500d\n" % (i, i + 1) for i in range(size // 200)),  # five times as large
+        "too long labels": b"".join(b"%010000d,b\n" % i for i in range(size // 2_000)),
         "newlines": b"\n" * size,
         "blank lines": b" \t \n" * (size // 4),
         "comments": b"#\n" * (size // 2),

@@ -3,11 +3,14 @@ hostile ones. The server is a process of its own; wrk sends the load from the sa
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,12 +18,12 @@ import threading
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 import pandas as pd
@@ -28,7 +31,7 @@ import psutil
 
 import curiograph as cg
 from benchmarks.graphs import read_or_create_graph
-from benchmarks.hostile_requests import MEGABYTE, create_bodies, create_uploads
+from benchmarks.hostile_requests import MEGABYTE, create_bodies, create_heads, create_uploads
 from benchmarks.rows import measure_memory, run_command
 from curiograph.progress import Progress
 
@@ -37,6 +40,7 @@ CASES = (("last", False), ("all", False), ("last", True))
 """Candidates, and whether reasons are requested."""
 HEAVY = {"graph": "load", "agent": "beam:256", "reward": "igt", "steps": 60}
 NUM_HEAVY, BATCH = 12, 1_000
+NUM_VISITS = 100
 _NUM_BODIES = 5_000
 _SCRIPT = """\
 local bodies = {}
@@ -94,6 +98,8 @@ def run(args: Namespace, progress: Progress) -> Iterator[tuple[dict[str, Any], d
         labels = [graph.label(int(v)) for v in np.flatnonzero(graph.degrees)]
         with server() as (address, pid):
             checks = measure_light(address, pid, labels, args.seconds, progress)
+    with run_server() as (address, pid):
+        checks += measure_visits(address, pid)
     with run_server("--seconds", "5") as (address, _):
         checks.append(measure_hostile(address, progress))
     tables = {"ten recommendations": pd.DataFrame(loads), "other clients": pd.DataFrame(checks)}
@@ -121,11 +127,17 @@ def send(address: str, method: str, path: str, body: Any = None) -> tuple[int, f
     """Send a request over a connection of its own; return its status and the seconds until it was complete."""
     start, server = time.perf_counter(), urlsplit(address)
     with closing(http.client.HTTPConnection(server.hostname or "", server.port, timeout=120)) as connection:
-        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        connection.request(method, path, content, {} if body is None else {"Content-Type": "application/json"})
-        with connection.getresponse() as response:
-            response.read()
-            return response.status, time.perf_counter() - start
+        status, _ = _exchange(connection, method, path, body)
+        return status, time.perf_counter() - start
+
+
+def _exchange(connection: http.client.HTTPConnection, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
+    """Send a request; return the status and the content of the response, which may be compressed."""
+    content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"Accept-Encoding": "gzip"} | ({} if body is None else {"Content-Type": "application/json"})
+    connection.request(method, path, content, headers)
+    with connection.getresponse() as response:
+        return response.status, response.read()
 
 
 # ---- load -----------------------------------------------------------------------------------------------------------
@@ -215,7 +227,7 @@ def measure_light(address: str, pid: int, labels: list[Any], seconds: float, pro
     def send_heavy(path: str, body: Any) -> None:
         answers.append(send(address, "POST", f"/api/v1/{path}", body))
 
-    batch = {"graph": "load", "histories": histories, "k": 1_000}
+    batch = {"graph": "load", "histories": histories, "k": 300}
     heavy = [*[partial(send_heavy, "explore", HEAVY)] * NUM_HEAVY, partial(send_heavy, "recommend", batch)]
     light = {
         "look": {"graph": "toy:library", "walk": ["music", "physics"]},
@@ -235,7 +247,7 @@ def measure_light(address: str, pid: int, labels: list[Any], seconds: float, pro
     load = f"next to {NUM_HEAVY} heavy requests and a batch of {BATCH:,} histories, p99"
     p99 = {path: float(np.percentile(values, 99)) for path, values in times.items()}
     return [
-        check(f"`/look` on a toy graph {load}", p99["look"], 0.2, "s"),
+        check(f"`/look` on a toy graph {load}", p99["look"], 0.1, "s"),
         check(f"prepared recommendation {load}", p99["recommend"], 0.5, "s"),
         check(f"growth of memory in {seconds:.0f} s of them", growth, 100 * MEGABYTE, "bytes"),
     ]
@@ -251,26 +263,93 @@ def check_heavy(answers: Sequence[tuple[int, float]]) -> None:
         raise cg.SettingError(f"heavy requests take {typical:.2f} s; choose a graph on which they take 1 s or more.")
 
 
-def measure_hostile(address: str, progress: Progress) -> dict[str, Any]:
-    """Measure the longest time of /healthz while hostile bodies and uploads arrive, all as large as allowed."""
-    blocks = [0.0]
-    requests = [(f"/api/v1/{path}", content) for _, path, content in create_bodies(2 * MEGABYTE)]
-    requests += [(f"/api/v1/graphs?name={file}", content) for _, file, content in create_uploads(3 * MEGABYTE)]
+@contextmanager
+def time_health(address: str) -> Iterator[list[float]]:
+    """Yield the times of /healthz, which is requested again and again while the block runs."""
+    times = [0.0]
 
     def check_health() -> None:
         start = time.perf_counter()
         try:
             send(address, "GET", "/healthz")
         finally:  # also if it timed out
-            blocks.append(time.perf_counter() - start)
+            times.append(time.perf_counter() - start)
         time.sleep(0.01)
 
     with repeat_in_threads([check_health]):
+        yield times
+
+
+def visit(address: str) -> int:
+    """Open the page as a browser does: its files, the first graph, its picture, one view; return the bytes received."""
+    server = urlsplit(address)
+    with closing(http.client.HTTPConnection(server.hostname or "", server.port, timeout=120)) as connection:
+        received, paths, seen = 0, ["/"], set[str]()
+        while paths:
+            path = paths.pop()
+            status, content = _exchange(connection, "GET", path)
+            if status != 200:
+                raise cg.SettingError(f"GET {path} was answered with status {status}.")
+            received += len(content)
+            text = gzip.decompress(content).decode() if content.startswith(b"\x1f\x8b") else content.decode()
+            names = re.findall(r"""(?:src=|href=|from |import )["']([^"':?#]+)["']""", text)
+            linked = {urljoin(path, name) for name in names if Path(name).suffix in (".js", ".css", ".svg")}
+            paths += sorted(linked - seen)
+            seen |= linked
+        walk = {"graph": "toy:everyday", "walk": [cg.toys.everyday().labels[0]]}
+        for method, name, body in (("GET", "graphs/toy:everyday/picture", None), ("POST", "view", walk)):
+            status, content = _exchange(connection, method, f"/api/v1/{name}", body)
+            if status != 200:
+                raise cg.SettingError(f"{method} {name} was answered with status {status}.")
+            received += len(content)
+        return received
+
+
+def visit_at_once(address: str) -> list[int]:
+    """Let many visitors open the page at the same time; return the bytes that each received."""
+    with ThreadPoolExecutor(NUM_VISITS) as visitors:
+        return list(visitors.map(visit, [address] * NUM_VISITS))
+
+
+def measure_visits(address: str, pid: int) -> list[Any]:
+    """Measure /healthz while many visitors open the page at once, and the cost of a visit."""
+
+    def measure_cpu() -> float:
+        times = psutil.Process(pid).cpu_times()
+        return float(times.user + times.system)
+
+    with ProcessPoolExecutor(1) as process:  # so that visitors do not delay the other requests of this process
+        process.submit(visit, address).result()
+        with time_health(address) as times:
+            received = process.submit(visit_at_once, address).result()
+    before = measure_cpu()
+    for _ in range(NUM_VISITS):
+        visit(address)
+    seconds = (measure_cpu() - before) / NUM_VISITS
+    return [
+        check(f"`/healthz` while {NUM_VISITS} visits open at once, p99", float(np.percentile(times, 99)), 0.05, "s"),
+        check("download of a visit, compressed", max(received), 60_000, "bytes"),
+        check("processor time of the server per visit", seconds, 0.002, "s"),
+    ]
+
+
+def measure_hostile(address: str, progress: Progress) -> dict[str, Any]:
+    """Measure the longest time of /healthz while hostile heads, bodies and uploads arrive, all as large as allowed."""
+    requests = [(f"/api/v1/{path}", content) for _, path, content in create_bodies(2 * MEGABYTE)]
+    requests += [(f"/api/v1/graphs?name={file}", content) for _, file, content in create_uploads(3 * MEGABYTE)]
+    heads, server = list(create_heads(16 * MEGABYTE)), urlsplit(address)
+    with time_health(address) as times:
         for number, (path, content) in enumerate(requests):
             progress(f"hostile request {number} of {len(requests)}", number / len(requests))
             with suppress(OSError, http.client.HTTPException):
                 send(address, "POST", path, content)
-    return check(f"longest block of `/healthz` by {len(requests)} kinds of hostile requests", max(blocks), 0.5, "s")
+        for _, pieces, pause in heads:
+            with suppress(OSError), socket.create_connection((server.hostname, server.port)) as connection:
+                for piece in pieces:
+                    connection.sendall(piece)
+                    time.sleep(pause)
+    number = len(requests) + len(heads)
+    return check(f"longest block of `/healthz` by {number} kinds of hostile requests", max(times), 0.2, "s")
 
 
 if __name__ == "__main__":

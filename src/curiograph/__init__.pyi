@@ -29,6 +29,7 @@ from .graph.io.formats import read_graph as read_graph
 from .graph.io.formats import write_graph as write_graph
 from .graph.similarity import Similarity as Similarity
 from .growth.gap_loops import gap_loops as gap_loops
+from .growth.graph_gaps import gaps as gaps
 from .growth.measure import measure as measure
 from .growth.persistence import measure_persistence as measure_persistence
 from .growth.plots import animate_walk as animate_walk

@@ -24,6 +24,23 @@ def test_measure_one_walk(run, here):
     assert found["beta1"] == growth.beta1.tolist() == [0, 0, 0, 1]
 
 
+def test_gaps_are_reported_dismissed_and_compared(run, here):
+    ran = run("gaps", "links.tsv", "--out", "gaps.md")
+    assert "a - b - c - d" in ran.out
+    report = (here / "gaps.md").read_text()
+    assert "**What connects b with d?**" in report  # a and c have fewer links than d
+    (here / "before.json").write_text(run("gaps", "links.tsv", "--json").out)
+    (here / "seen.txt").write_text("## 1. c - d - a - b\nno - such - loop\n")
+    ran = run("gaps", "links.tsv", "--dismiss", "seen.txt", "--json")
+    assert (ran.document["total"], ran.document["dismissed"], ran.document["rows"]) == (1, 1, [])
+    assert "1 dismissed" in ran.err
+    (here / "later.tsv").write_text("a\tb\nb\tc\nc\td\nd\ta\na\tc\nd\te\ne\tf\nf\tg\ng\td\n")
+    found = run("gaps", "later.tsv", "--since", "before.json", "--json").document
+    assert (found["opened"], found["closed"]) == (["d - e - f - g"], ["a - b - c - d"])
+    ran = run("gaps", "links.tsv", "--since", "links.tsv")
+    assert (ran.code, "links.tsv" in ran.err) == (2, True)
+
+
 def test_labels_with_commas_quotes_and_digits(run, here):
     (here / "towns.csv").write_text('source,target\n"Paris, France",7\n7,"say ""hi"""\n')
     walk = '"Paris, France",7,"say ""hi"""'

@@ -7,12 +7,14 @@ import re
 import sys
 from functools import partialmethod
 
+import networkx
 import pandas as pd
 import pytest
 from rich.progress import Progress as RichProgress
 
 from curiograph.cli.options import Output
 from curiograph.cli.output import emit, show_progress, show_table
+from curiograph.graph.graph import Graph
 
 
 class Terminal(io.StringIO):
@@ -44,6 +46,16 @@ def test_table_shows_the_columns_that_fit(monkeypatch):
     assert lines[0] == "title"
     assert [line.split()[0] for line in lines[3:]] == ["0.1235", "0", "-"]
     assert "\x1b[1m" in screen.getvalue()  # bold
+
+
+def test_nodes_are_shown_by_titles_that_no_other_node_has(capsys, tmp_path):
+    links = networkx.path_graph(["n1", "n2", "n3"])
+    networkx.set_node_attributes(links, {"n1": "Tea", "n2": "Cup", "n3": "Cup"}, "label")
+    rows = [{"node": node, "count": 1} for node in links]
+    output = Output(out=tmp_path / "t.csv")
+    emit(output, {"rows": rows}, rows, graph=Graph.from_networkx(links))
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == ["Tea", "n2", "n3"]
+    assert pd.read_csv(output.out)["node"].tolist() == ["n1", "n2", "n3"]
 
 
 def test_what_is_not_shown_is_said(capsys, tmp_path):

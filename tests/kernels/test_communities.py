@@ -5,12 +5,12 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from curiograph.kernels.communities import find_communities
+from curiograph.kernels.communities import ORDERS, find_communities
 
 
 def find(graph: nx.Graph) -> tuple[list[set[int]], float]:
     matrix = nx.to_scipy_sparse_array(graph, nodelist=range(len(graph)), format="csr")
-    member, modularity = find_communities(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32))
+    member, modularity = find_communities(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), ORDERS)
     return [set(np.flatnonzero(member == name).tolist()) for name in range(member.max() + 1)], modularity
 
 

@@ -15,6 +15,9 @@ def parse_edge_list(data: bytes, delimiter: str) -> Graph | int:
     """Return the graph of an edge list without quotes, or the number of the first malformed line (0: no edges)."""
     edges: list[tuple] = []
     rows = []
+    lines = [line for line in data.decode("utf-8-sig").split("\n") if line.strip(BLANKS)[:1] not in ("", "#")]
+    if lines and not any(len(line.split() if delimiter == " " else line.split(delimiter)) > 1 for line in lines):
+        delimiter = next((other for other in ";\t," if all(other in line for line in lines)), delimiter)
     for number, line in enumerate(data.decode("utf-8-sig").split("\n"), start=1):
         if not line.strip(BLANKS) or line.strip(BLANKS).startswith("#"):
             continue

@@ -92,6 +92,22 @@ def count_independent_loops(joined: np.ndarray, loops: Sequence[Sequence[int]]) 
     return compute_rank_gf2([*triangles, *around]) - compute_rank_gf2(triangles)
 
 
+def find_shortest_lengths(joined: np.ndarray) -> list[int]:
+    """Return the lengths of the loops of a minimal basis of H_1 over GF(2), of all loops of a small graph."""
+    size = len(joined)
+    loops = sorted(nx.simple_cycles(nx.from_numpy_array(joined)), key=len)
+    lengths: list[int] = []
+    pivots: dict[int, int] = {}
+    for loop in loops:  # triangles are first, and do not count
+        column = sum(1 << (min(u, v) * size + max(u, v)) for u, v in zip(loop, [*loop[1:], loop[0]], strict=True))
+        while column and (top := column.bit_length()) in pivots:
+            column ^= pivots[top]
+        if column:
+            pivots[column.bit_length()] = column
+            lengths += [len(loop)] if len(loop) > 3 else []
+    return lengths
+
+
 class PersistencePairs(NamedTuple):
     """Persistence pairs of the node-order filtration: (opened, closed), closed = inf for open gaps."""
 

@@ -1,17 +1,21 @@
-"""Hostile bodies and uploads: whatever a client sends, the service answers others meanwhile."""
+"""Hostile heads, bodies and uploads: whatever a client sends, the service answers others meanwhile."""
 
 from __future__ import annotations
 
 import http.client
+import signal
+import socket
+import time
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
 
-from benchmarks.hostile_requests import MEGABYTE, create_bodies, create_uploads
+from benchmarks.hostile_requests import MEGABYTE, create_bodies, create_heads, create_uploads
 from support.serving import start_server
 
-MAX_BLOCK = 0.5
+MAX_BLOCK = 0.2
 """Seconds in which /healthz must answer, whatever other clients send."""
 
 
@@ -52,6 +56,24 @@ def attack(bodies: list[tuple[str, str, bytes]], uploads: list[tuple[str, str, b
             costs.append((measure_seconds(process) - before, name))
         assert max(costs)[0] <= MAX_BLOCK, sorted(costs)[-5:]
         assert process.memory_info().rss - first < 500 * MEGABYTE
+
+
+@pytest.mark.long
+def test_heads_are_limited_in_size_and_time() -> None:
+    with start_server("--seconds", "5") as (address, started):
+        server, process = urlsplit(address), psutil.Process(started.pid)
+        for name, pieces, pause in create_heads(4 * MEGABYTE):
+            before, start, sent = measure_seconds(process), time.monotonic(), 0
+            with suppress(OSError), socket.create_connection((server.hostname, server.port)) as connection:
+                for piece in pieces:
+                    connection.sendall(piece)
+                    sent += 1
+                    time.sleep(pause)
+            assert sent < len(pieces), name  # the server has closed the connection
+            assert measure_seconds(process) - before <= MAX_BLOCK, name
+            assert time.monotonic() - start < 15, name
+        started.send_signal(signal.SIGTERM)
+        assert "Traceback" not in (started.stderr.read() if started.stderr else "")
 
 
 @pytest.mark.long

@@ -106,8 +106,8 @@ def test_reload_by_watching_and_over_http(file):
         assert client.get("/api/v1/graphs/items").json()["nodes"] == 3
         write_graph(file, NEW)
         wait_until(lambda: client.get("/api/v1/graphs/items").json()["nodes"] == 4)
-    with open_client(token="secret", graphs={"items": file}) as client:
+    with open_client(token="a secret of ours", graphs={"items": file}) as client:
         get_error(client.post("/api/v1/reload"), 401)
-        client.headers["Authorization"] = "Bearer secret"
+        client.headers["Authorization"] = "Bearer a secret of ours"
         wait_until(lambda: client.get("/readyz").status_code == 200)
         assert client.post("/api/v1/reload").json() == {"reloaded": [], "failed": [], "unchanged": ["items"]}

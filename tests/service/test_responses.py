@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.service.json_labels import LabelIndex, encode_label, search_labels
+from curiograph.service.computations import search_nodes
+from curiograph.service.json_labels import LabelIndex, encode_label
+from curiograph.service.store import OpenGraph
 from support.serving import get_error, open_client
 
 LIBRARY = "toy:library"
@@ -40,7 +43,7 @@ def test_graphs_agents_and_rewards_are_listed(api):
 
 def test_nodes_are_found_by_text(api):
     result = api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"query": "MU", "limit": 5}).json()
-    assert result == {"nodes": ["music"], "total": 12}
+    assert result == {"nodes": ["music"], "titles": ["music"], "total": 12}
     assert len(api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"limit": 3}).json()["nodes"]) == 3
 
 
@@ -70,6 +73,7 @@ def test_look_step_by_step_equals_explore(api):
         view = post(api, "look", graph=LIBRARY, walk=walk, agent="greedy", reward="cpt", seed=5)
         assert view["choice"] in [each["node"] for each in view["candidates"]]
         assert set(view["best"]) == set(view["candidates"][0]["values"])
+        assert view["total"] == len(view["candidates"])
         walk.append(view["choice"])
     assert walk == cg.explore(cg.toys.library(), "greedy", "cpt", "music", 6, seed=5).nodes
 
@@ -160,7 +164,7 @@ def test_search_order():
         return not word.casefold().startswith(text), len(word.casefold()), word.casefold()
 
     for text, limit in (("", 5), ("a", 3), ("ab", 20), ("bba", 50), ("ss", 7), ("none", 3)):
-        result = search_labels(graph, text.upper(), limit)
+        result = json.loads(search_nodes(OpenGraph(graph), text.upper(), limit))["nodes"]
         expected = sorted((word for word in words if text in word.casefold()), key=order)[:limit]
         assert list(map(order, result)) == list(map(order, expected))
 
@@ -184,6 +188,7 @@ def test_search_order():
         ("recommend", {"graph": LIBRARY, "histories": [["musik"]], "unknown": "error"}, 422, "'music'"),
         ("recommend", {"graph": LIBRARY, "history": [], "diversity": 2}, 422, "diversity"),
         ("look", {"graph": LIBRARY, "walk": ["music", "music"]}, 422, "twice"),
+        ("look", {"graph": LIBRARY, "walk": ["m" * 501]}, 422, "walk.0: String should have at most 500 characters"),
     ],
 )
 def test_bad_requests(api, what, body, status, message):

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
 from curiograph.service.app import create_app
-from curiograph.service.server import format_url, open_socket
+from curiograph.service.server import create_config, format_url, open_socket
 from curiograph.service.server_settings import ServiceSettings
 from support.serving import wait_until
 
@@ -39,7 +39,7 @@ QUICK: Any = {
 def address() -> Iterator[str]:
     """URL of a service that runs in a thread."""
     bound = open_socket("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(APP, log_level="critical"))
+    server = uvicorn.Server(create_config(APP))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
     wait_until(lambda: APP.state.service.status == "ok")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from typing import Any
 
 import pytest
-from starlette.websockets import WebSocketDisconnect
 
+import curiograph as cg
+from curiograph.service import security
+from curiograph.service.error_responses import LOG
 from curiograph.service.server_settings import MAX_BODY, ServiceSettings
 from curiograph.service.state import Service
 from support.serving import get_error, open_client
@@ -25,8 +29,52 @@ def test_token_is_required_except_for_monitoring():
             get_error(api.get("/api/v1/graphs", headers={"Authorization": wrong.encode("latin-1")}), 401)
         right = {"Authorization": f"Bearer {TOKEN}"}
         assert api.get("/api/v1/graphs", headers=right).status_code == 200
-        with pytest.raises(WebSocketDisconnect), api.websocket_connect("/anything"):
-            pass
+
+
+def test_wrong_tokens_are_slow_and_logged_and_missing_ones_are_not(monkeypatch, caplog):
+    monkeypatch.setattr(security, "_WRONG_TOKEN_SECONDS", 0.2)
+    with open_client(token=TOKEN) as api, caplog.at_level(logging.WARNING):
+        start = time.monotonic()
+        get_error(api.get("/api/v1/graphs"), 401)
+        assert caplog.messages == []
+        for headers, path in (({"Authorization": "Bearer a guess of theirs"}, "/metrics"), ({}, "/?token=a+guess")):
+            get_error(api.get(path, headers=headers), 401)
+        assert time.monotonic() - start >= 0.4
+        assert caplog.messages == ["a wrong token came from testclient"] * 2
+
+
+@pytest.mark.parametrize("token", ["", "fifteen letters", "sixteen l\xe9tters."])
+def test_tokens_that_can_be_guessed_are_refused(token):
+    with pytest.raises(cg.SettingError, match="16"):
+        ServiceSettings(token=token)
+
+
+def test_log_lines_cannot_be_forged(caplog):
+    with caplog.at_level(logging.ERROR):
+        LOG.error("the graph %s", "a\nERROR: b\x1b[2J")
+        try:
+            raise ValueError("a\nERROR: forged")
+        except ValueError:
+            LOG.exception("it failed")
+    assert caplog.messages[0] == "the graph a ERROR: b\\x1b[2J"
+    lines = (caplog.records[1].exc_text or "").splitlines()
+    assert all(line.startswith("  | ") for line in lines)
+    assert any("forged" in line for line in lines)
+
+
+def test_service_behind_a_proxy_with_a_host_name_and_a_prefix():
+    with open_client(allowed_hosts=["graphs.example"], root_path="/cg", token=TOKEN) as api:
+        hosts = {"Host": "graphs.example", "Origin": "https://graphs.example"}
+        right = hosts | {"Authorization": f"Bearer {TOKEN}"}
+        for prefix in ("", "/cg"):  # which some proxies remove
+            assert api.get(f"{prefix}/healthz", headers=hosts).status_code == 200
+            get_error(api.get(f"{prefix}/api/v1/graphs", headers=hosts), 401)
+            assert api.get(f"{prefix}/api/v1/graphs", headers=right).status_code == 200
+        body = {"graph": "toy:library", "walk": ["music"]}
+        assert api.post("/cg/api/v1/measure", json=body, headers=right | {"Host": "localhost"}).status_code == 200
+        assert api.get("/healthz", headers={"Host": "evil.example"}).status_code == 400
+        response = api.get("/cg/", params={"token": TOKEN}, follow_redirects=False)
+        assert response.headers["location"] == "/cg/"
 
 
 def test_page_sets_a_cookie_for_the_token():
@@ -69,7 +117,10 @@ def test_safe_headers_and_no_cors():
     with open_client(token=TOKEN) as api:
         for response in (api.get("/healthz"), api.head("/readyz"), api.get("/"), api.post("/healthz")):
             assert response.headers["x-content-type-options"] == "nosniff"
-            assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
+            policy = response.headers["content-security-policy"]
+            assert "default-src 'self';" in policy
+            assert "frame-ancestors 'none'" in policy
+            assert "unsafe" not in policy
             assert "access-control-allow-origin" not in response.headers
 
 
@@ -88,7 +139,7 @@ def test_body_size_is_limited():
             assert "2,097,152 bytes" in message
         get_error(api.post("/api/v1/recommend", content=endless(), headers=as_json), 413)
         get_error(api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n" * 501), 413)
-        get_error(api.post("/api/v1/graphs", files={"file": ("a.csv", b"a,b\n" * 40_000)}), 413)
+        get_error(api.post("/api/v1/graphs", files={"file": ("a.csv", b"a,b\n" * 2_000_000)}), 413)
         assert api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n" * 400).status_code == 201
 
 

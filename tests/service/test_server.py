@@ -22,7 +22,7 @@ def test_serve_and_shut_down_gracefully(tmp_path: Path):
     recommender = cg.Recommender(cg.toys.library())
     recommender.prepare(["music", "logic"])
     recommender.save(parts)
-    options = ("--graph", f"mine={graph}", "--parts", f"mine={parts}", "--steps", "70")
+    options = ("--graph", f"mine={graph}", "--parts", f"mine={parts}")
     with start_server(*options) as (address, process):
         body = {"graph": "mine", "history": ["music", "logic"], "k": 2}
         top = _read(_post(f"{address}/api/v1/recommend", body))["recommendations"]
@@ -69,9 +69,11 @@ def _read(request: Request) -> Any:
     ("arguments", "message"),
     [
         (["--host", "0.0.0.0"], "--token"),
-        (["--host", "no.such.host.invalid", "--token", "x"], "cannot serve on"),
-        (["--token", " "], "the token is ''"),
-        (["--token", "x", "--no-token"], "leave one of them out"),
+        (["--host", "no.such.host.invalid", "--token", "x" * 16], "cannot serve on"),
+        (["--token", " "], "the token has 0 characters"),
+        (["--token", "x" * 16, "--no-token"], "leave one of them out"),
+        (["--root-path", "curiograph"], "--root-path is 'curiograph'"),
+        (["--store", __file__], "--store"),
         (["--graph", f"rg={__file__}"], "a graph 'rg' already"),
         (["--graph", "mine"], "--graph is 'mine'"),
         (["--graph", "mine=nowhere.csv"], "no such file"),

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import tempfile
+import itertools
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 import scipy.io
 
 import curiograph as cg
-from curiograph.service import state
-from curiograph.service.error_responses import InternalError
-from curiograph.service.server_settings import MAX_NODES, ServiceSettings
+from curiograph.service import state, uploads
+from curiograph.service.error_responses import InternalError, ServiceError
+from curiograph.service.server_settings import MAX_FILES, MAX_LABEL, MAX_NODES, ServiceSettings
 from curiograph.service.state import Service
 from curiograph.service.store import GraphStore, OpenGraph
 from support.serving import get_error, open_client, wait_until
@@ -26,7 +27,7 @@ from support.serving import get_error, open_client, wait_until
 
 @pytest.fixture(scope="module")
 def api() -> Iterator[Any]:
-    with open_client(uploads=2, upload_bytes=4 * 2**20) as client:
+    with open_client(uploads_per_client=2, upload_bytes=4 * 2**20) as client:
         yield client
 
 
@@ -41,8 +42,11 @@ def test_upload_use_and_remove(api):
         assert response.status_code == 201, response.text
         result = response.json()
         assert (result["title"], result["kind"], result["nodes"]) == ("mine.csv", "upload", 12)
+        assert (result["edges"], result["directed"], result["weighted"]) == (18, False, False)
         body = {"graph": result["id"], "walk": ["music", "dance"]}
         assert api.post("/api/v1/measure", json=body).json()["edges"] == [0, 1]
+        assert api.get(f"/api/v1/graphs/{result['id']}").json() == result
+        assert result["id"] not in api.get("/api/v1/graphs").text  # private to those who have the id
         assert api.delete(f"/api/v1/graphs/{result['id']}").status_code == 204
         get_error(api.get(f"/api/v1/graphs/{result['id']}"), 404)
         get_error(api.post("/api/v1/measure", json=body), 404)
@@ -82,6 +86,8 @@ def test_formats_whose_arrays_kernels_trust_are_refused(api, tmp_path):
         ("a.csv", b"".join(b"%d,%d\n" % (n, n + 1) for n in range(MAX_NODES)), 413, "200,001 nodes"),
         ("a.csv", b" " * (4 * 2**20 + 1), 413, "4,194,305 bytes"),
         ("a.csv", b"a,a\n", 422, "edges"),
+        ("a.csv", b"a,%b\n" % (b"b" * (MAX_LABEL + 1)), 413, "501 characters"),
+        ("a.json", b'{"nodes": [{"id": 1}, {"id": "1"}], "links": [{"source": 1, "target": "1"}]}', 422, "same text"),
         ("", b"a,b\n", 422, "name"),
     ],
 )
@@ -89,9 +95,9 @@ def test_bad_files(api, name, content, status, message):
     assert message in get_error(api.post("/api/v1/graphs", params={"name": name}, content=content), status)
 
 
-def hang(path: Path, *arguments: Any) -> None:
-    assert path.read_bytes() == b"a,b\n"
-    path.with_suffix(".read").touch()
+def hang(folder: Path, *arguments: Any) -> None:
+    assert (folder / "body").read_bytes() == b"a,b\n"
+    (folder / "read").touch()
     time.sleep(600)
 
 
@@ -99,21 +105,33 @@ def test_upload_that_is_cancelled_leaves_nothing(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(state, "read_upload", hang)
 
     async def upload_and_leave() -> None:
-        service = Service(ServiceSettings())
-        await service.workers.start()  # multiprocessing has a temporary folder of its own
-        before = service.graphs.list_graphs()
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-        upload = asyncio.create_task(service.add_upload("a.csv", b"a,b\n", False))
-        await asyncio.to_thread(wait_until, lambda: bool(list(tmp_path.rglob("*.read"))))
-        assert len(list(tmp_path.rglob("*.csv"))) == 1
+        service = Service(ServiceSettings(store=tmp_path))
+        upload = asyncio.create_task(service.add_upload(b"a,b\n", "", "a.csv", False, ""))
+        await asyncio.to_thread(wait_until, lambda: bool(list(tmp_path.rglob("read"))))
         upload.cancel()
         with pytest.raises(asyncio.CancelledError):
             await upload
         assert list(tmp_path.iterdir()) == []
-        assert service.graphs.list_graphs() == before
         await asyncio.to_thread(service.workers.stop)
 
     asyncio.run(upload_and_leave())
+
+
+def test_upload_of_a_vault(api):
+    notes = [
+        ("file", ("Vault/a.md", b"[[b]]")),
+        ("file", ("Vault/deep/b.md", b"[[a]], [[c]]")),
+        ("file", ("Vault/c.md", b"")),
+    ]
+    info = api.post("/api/v1/graphs", files=notes).json()
+    assert (info["title"], info["nodes"]) == ("Vault", 3)
+
+
+def test_mixed_labels_become_text(api):
+    content = b'{"nodes": [{"id": 1}, {"id": "b"}], "links": [{"source": 1, "target": "b"}]}'
+    info = api.post("/api/v1/graphs?name=a.json", content=content).json()
+    body = {"graph": info["id"], "walk": [1, "b"]}
+    assert api.post("/api/v1/measure", json=body).json()["node"] == ["1", "b"]
 
 
 def test_form_without_a_file(api):
@@ -128,6 +146,88 @@ def test_form_without_a_file(api):
 def test_least_recently_used_upload_is_removed(api):
     ids = [api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n").json()["id"] for _ in range(3)]
     assert [api.get(f"/api/v1/graphs/{each}").status_code for each in ids] == [404, 200, 200]
+
+
+def test_uploads_are_limited_overall_and_per_client(tmp_path: Path):
+    store = GraphStore(ServiceSettings(store=tmp_path, uploads=3, uploads_per_client=2))
+
+    def upload(client: str) -> str:
+        cg.write_graph(cg.toys.library(), tmp_path / "new.safetensors")
+        return store.keep_upload(tmp_path / "new.safetensors", "mine", client).id
+
+    def list_kept(ids: list[str]) -> list[bool]:
+        return [(tmp_path / f"{each}.safetensors").exists() for each in ids]
+
+    ids = [upload("a"), upload("a"), upload("b")]
+    store.find(ids[0])  # used after the second
+    ids.append(upload("a"))
+    assert list_kept(ids) == [True, False, True, True]  # the own one is replaced
+    ids.append(upload("b"))
+    assert list_kept(ids) == [True, False, False, True, True]  # there are three, of which one is its own
+    ids.append(upload("c"))
+    assert list_kept(ids) == [False, False, False, True, True, True]  # it has none
+
+
+def test_uploads_survive_a_restart_and_damaged_ones_are_left_out(tmp_path: Path, caplog):
+    with open_client(store=tmp_path / "kept") as api:
+        ids = [api.post("/api/v1/graphs?name=links.csv", content=b"a,b,2\nb,c,1\n").json()["id"] for _ in range(3)]
+    (tmp_path / "kept" / f"{ids[1]}.safetensors").write_bytes(b"damaged")
+    (tmp_path / "kept" / f"{ids[2]}.json").write_bytes(b"damaged")
+    with open_client(store=tmp_path / "kept") as api:
+        wait_until(lambda: api.get("/readyz").status_code == 200)
+        info = api.get(f"/api/v1/graphs/{ids[0]}").json()
+        assert (info["title"], info["nodes"], info["weighted"]) == ("links.csv", 3, True)
+        for damaged in ids[1:]:
+            get_error(api.get(f"/api/v1/graphs/{damaged}"), 404)
+            assert sum(damaged in message for message in caplog.messages) == 1
+
+
+def read_notes(path: Path, **settings: Any) -> cg.Graph:
+    """Stand in for the reader of folders: a graph of the notes in order, each linked to the next."""
+    notes = sorted(str(note.relative_to(path)) for note in path.rglob("*.md"))
+    return cg.Graph.from_edges(list(itertools.pairwise(notes)), directed=True)
+
+
+def send_notes(folder: Path, names: list[str]) -> tuple[str, list[Any]]:
+    """Read a form of notes as a worker does; return the title and the labels of its graph."""
+    files = [("file", (name, b"# Note")) for name in names]
+    request = httpx.Request("POST", "http://localhost", files=files)
+    folder.mkdir()
+    (folder / "body").write_bytes(request.read().replace(b"<NUL>", b"\0"))
+    title = uploads.read_upload(folder, request.headers["Content-Type"], "", False, 2**20)
+    return title, cg.read_graph(folder / "graph.safetensors").labels
+
+
+def test_folder_of_notes(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(uploads, "read_graph", read_notes)
+    assert send_notes(tmp_path / "1", ["Vault/a.md", "Vault/b/\xe9.MD", "Vault/c.md"])[0] == "Vault"
+    assert send_notes(tmp_path / "2", ["a.md", "b/a.md"]) == ("notes", ["a.md", "b/a.md"])
+    many = [f"note{number}.md" for number in range(MAX_FILES + 1)]
+    with pytest.raises(ServiceError, match="20000"):
+        send_notes(tmp_path / "3", many)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "/etc/a.md",
+        "../a.md",
+        "b/../../a.md",
+        "b\\..\\a.md",
+        "C:/a.md",
+        "b//a.md",
+        "a<NUL>.md",
+        "A.MD",
+        "a.md/b.md",
+        "b.exe",
+    ],
+)
+def test_names_of_notes_that_are_refused(tmp_path: Path, monkeypatch, name):
+    monkeypatch.setattr(uploads, "read_graph", read_notes)
+    with pytest.raises(cg.errors.FileFormatError, match=r"note|written"):
+        send_notes(tmp_path / "in", ["a.md", "b/c.md", name])
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+    assert {path.name for path in tmp_path.rglob("*.*")} <= {"a.md", "c.md"}
 
 
 def test_error_of_a_file_hides_its_path(tmp_path: Path):

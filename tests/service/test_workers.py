@@ -9,7 +9,6 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,10 +19,11 @@ import psutil
 import pytest
 
 import curiograph as cg
-from curiograph.service.error_responses import BusyError, InternalError, TimeLimitError
-from curiograph.service.server_settings import ServiceSettings
+from curiograph.service.error_responses import BusyError, InternalError, TimeLimitError, TooLargeError
+from curiograph.service.server_settings import MAX_ANSWER, ServiceSettings
 from curiograph.service.store import OpenGraph
-from curiograph.service.workers import Workers
+from curiograph.service.workers import FAST_SECONDS, Workers
+from curiograph.validation import resolve_workers
 from support.serving import open_client, start_server, wait_until
 
 HEAVY = {"graph": "dense", "agent": "beam:256", "reward": "cpt", "steps": 200}
@@ -78,29 +78,26 @@ def use_workers(use: Callable[[Workers], Any], **settings: Any) -> None:
 
 def test_processes_compute_and_fail():
     async def use(workers: Workers) -> None:
-        for quick in (False, True):
-            assert await workers.run(count_nodes, 2, graph=OpenGraph(cg.toys.library()), quick=quick) == 24
-            with pytest.raises(cg.SettingError, match="something else"):
-                await workers.run(fail, quick=quick)
-            for function in (raise_unexpected, return_function, *([crash] if quick else [])):
-                with pytest.raises(InternalError):
-                    await workers.run(function, quick=quick)
+        assert await workers.run(count_nodes, 2, graph=OpenGraph(cg.toys.library())) == 24
+        with pytest.raises(cg.SettingError, match="something else"):
+            await workers.run(fail)
+        with pytest.raises(TooLargeError):
+            await workers.run(bytes, MAX_ANSWER + 1)
+        for function in (raise_unexpected, return_function, crash):
+            with pytest.raises(InternalError):
+                await workers.run(function)
         assert await workers.run(count_nodes, 1, graph=OpenGraph(cg.toys.grid())) == cg.toys.grid().num_nodes
         assert workers.num_unfinished == 0
 
     use_workers(use)
 
 
-@pytest.mark.parametrize("quick", [pytest.param(False, marks=pytest.mark.long), True])
-def test_process_is_killed_at_the_time_limit(tmp_path, quick):
+def test_process_is_killed_at_the_time_limit(tmp_path):
     async def use(workers: Workers) -> None:
         path = tmp_path / "pid"
-        started = None
-        while started is None:  # a process starts slowly on a busy machine
-            with suppress(TimeLimitError):
-                started = await workers.run(os.getpid)
-        with pytest.raises(TimeLimitError, match="2 s"):
-            await workers.run(sleep_long, str(path), quick=quick)
+        while not path.exists():  # a process starts slowly on a busy machine
+            with pytest.raises(TimeLimitError, match="2 s"):
+                await workers.run(sleep_long, str(path))
         pid = int(path.read_text())
         await asyncio.to_thread(wait_until, lambda: not psutil.pid_exists(pid))
         assert await workers.run(count_nodes, 1, graph=OpenGraph(cg.toys.library())) == 12
@@ -140,10 +137,28 @@ def test_number_of_computations_is_limited():
     use_workers(use, requests=1)
 
 
-def test_quick_requests_do_not_wait_for_long_ones():
+def append_line(path: str, seconds: float) -> None:
+    with open(path, "a") as stream:
+        stream.write("started\n")
+    time.sleep(seconds)
+
+
+def test_work_continues_in_the_slow_lane_or_starts_again_there(tmp_path):
+    async def use(workers: Workers) -> None:
+        await workers.run(os.getpid)
+        seconds, size = 4 * FAST_SECONDS, resolve_workers(None)
+        paths = [str(tmp_path / str(number)) for number in range(size + 1)]
+        await asyncio.gather(*(workers.run(append_line, path, seconds) for path in paths))
+        starts = [Path(path).read_text().count("\n") for path in paths]
+        assert sorted(starts) == [1] * size + [2]
+
+    use_workers(use)
+
+
+def test_short_requests_do_not_wait_for_long_ones():
     with open_client(requests=200) as api:
         service = api.app.state.service
-        start, count = api.portal.start_task_soon, (os.cpu_count() or 1) + 1
+        start, count = api.portal.start_task_soon, 3 * (os.cpu_count() or 1) + 9
         work = [start(service.workers.run, time.sleep, 60) for _ in range(count)]
         wait_until(lambda: service.workers.num_unfinished == len(work))
         for path, body in (("look", {"walk": ["music"]}), ("measure", {"walk": ["music"]}), ("explore", {"steps": 5})):

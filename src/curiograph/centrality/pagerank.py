@@ -77,7 +77,7 @@ class NodeScores(Table):
             raise SettingError(f"the result has scores of {len(self.scores)} histories; compute one to plot it.")
         agent = getattr(self, "agent", "")
         best = np.argsort(-np.atleast_2d(self.scores)[-1], kind="stable")[:_NUM_PLOTTED]
-        labels = [str(self.graph.label(int(v))) for v in best]
+        labels = [self.graph.title(int(v)) for v in best]
         scores = self.scores[..., best]
         errors = self.stderr[..., best] if hasattr(self, "stderr") else np.zeros_like(scores)
         if np.ndim(self.alpha) == 0:

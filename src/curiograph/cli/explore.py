@@ -34,7 +34,7 @@ def explore(
     if output.out is not None and output.out.suffix.lower() == ".gif":
         with show_progress(output.quiet) as progress:
             walk.animate(output.out, progress=progress)
-    emit(output, walk, walk.to_frame(), draw=walk.plot)
+    emit(output, walk, walk.to_frame(), draw=walk.plot, graph=g)
     if not output.json:
         end = f", ended early after {len(walk)} of {steps} nodes" if walk.ended_early else ""
         print(f"return {walk.total:.6g} by {walk.agent}{end}")

@@ -23,6 +23,7 @@ from curiograph.errors import CuriographError, JobStopped, SettingError, Unknown
 
 COMMANDS = (
     "measure",
+    "gaps",
     "profile",
     "explore",
     "evaluate",
@@ -35,10 +36,11 @@ COMMANDS = (
     "graph",
     "data",
     "serve",
+    "mcp",
     "warmup",
 )
 """All commands, in the order of the help."""
-_HELP = "Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend."
+_HELP = "Curiosity on graphs: measure how a walk grows knowledge, find gaps, explore, rank and recommend."
 _EXIT_INTERRUPTED = 130
 
 

@@ -43,6 +43,6 @@ def measure(
         growth: Any = cg.measure(g, measured, progress=progress)
         if output.out is not None and output.out.suffix.lower() == ".gif":
             cg.animate_walk(g, measured, output.out, progress=progress)
-    emit(output, growth, growth.to_frame(), draw=growth.plot)
+    emit(output, growth, growth.to_frame(), draw=growth.plot, graph=g)
     if walk is not None and growth.gaps and not output.json:
-        show_table("gaps", [vars(gap) for gap in growth.gaps])
+        show_table("gaps", [vars(gap) for gap in growth.gaps], g)

@@ -25,7 +25,8 @@ GraphArgument = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="Edge list (.tsv, .csv, .txt), .graphml, .gml, .gexf, node-link .json, .mat or curiograph's own file; a "
-        "dataset with a graph (wikispeedia); or a toy: toy:library, toy:everyday, toy:grid, toy:cycle, toy:complete.",
+        "folder of Markdown notes; a dataset with a graph (wikispeedia); or a toy: toy:library, toy:everyday, "
+        "toy:grid, toy:cycle, toy:complete.",
         show_default=False,
     ),
 ]
@@ -38,7 +39,7 @@ LogArgument = Annotated[
         show_default=False,
     ),
 ]
-Directed = Annotated[bool, typer.Option("--directed", help="Read an edge list as directed.")]
+Directed = Annotated[bool, typer.Option("--directed", help="Read an edge list or notes as directed.")]
 AgentOption = Annotated[
     str,
     typer.Option(

@@ -7,6 +7,7 @@ import math
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ from curiograph.results import to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from curiograph.graph.graph import Graph
 
 PICTURES = (".png", ".svg", ".pdf")
 _MAX_ROWS = 200  # rows of a table in the terminal
@@ -36,11 +39,12 @@ def emit(
     title: str = "",
     draw: Callable[[], Any] | None = None,
     columns: Sequence[str] = (),
+    graph: Graph | None = None,
 ) -> None:
     """Write a result to --out in the format of its extension; print it as JSON, or as a table of some columns.
 
-    `check_out` must have accepted the file. A document with an answer in words ends with it; what was skipped when data
-    was read is a remark.
+    `check_out` must have accepted the file. The printed table shows nodes of `graph` by their titles. A document with
+    an answer in words ends with it; what was skipped when data was read is a remark.
     """
     import pandas as pd
 
@@ -61,7 +65,7 @@ def emit(
     if output.json:
         print(json.dumps(document, ensure_ascii=False, indent=2))
         return
-    shown = show_table(title, frame[list(columns)] if columns else frame)
+    shown = show_table(title, frame[list(columns)] if columns else frame, graph)
     hidden = {"rows": len(frame) - _MAX_ROWS, "columns": len(frame.columns) - shown}
     parts = [f"{count:,} {kind}" for kind, count in hidden.items() if count > 0]
     if parts:
@@ -70,8 +74,11 @@ def emit(
         print(document["answer"])
 
 
-def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]]) -> int:
-    """Print the first rows of a table on stdout, and return for how many of its columns the terminal has room."""
+def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]], graph: Graph | None = None) -> int:
+    """Print the first rows of a table on stdout, and return for how many of its columns the terminal has room.
+
+    Nodes of `graph` are shown by their titles, except those that share one.
+    """
     import pandas as pd
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -87,10 +94,15 @@ def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]]) -> int:
         show_edge=False,
         padding=(0, 1, 0, 0),
     )
+    titles: dict[Any, str] = {}
+    if graph is not None and graph.titles is not None:
+        uses = Counter(graph.titles)
+        titles = {label: name for label, name in zip(graph.names, graph.titles, strict=True) if uses[name] == 1}
     room = console.width
     cells: list[Any] = []
     for name, column in pd.DataFrame(table).head(_MAX_ROWS).items():
-        texts = [_format_cell(value) for value in column]
+        is_node = name in ("node", "opened_by", "closed_by")
+        texts = [_format_cell(titles.get(value, value) if is_node else value) for value in column]
         longest = max((len(word) for text in texts for word in text.split()), default=0)
         width = max(len(str(name)), min(longest, _MAX_WORD))
         room -= width + 2

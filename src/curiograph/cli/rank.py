@@ -51,6 +51,6 @@ def rank(
         rows.append({"rank": place, "node": node, "score": score})
         if agent is not None:
             rows[-1]["stderr"] = float(eta.stderr[g.position(node)])
-    emit(output, {"history": labels, **facts, "rows": rows}, rows, draw=eta.plot)
+    emit(output, {"history": labels, **facts, "rows": rows}, rows, draw=eta.plot, graph=g)
     if not facts.get("converged", True):
         print_remark("the standard errors are above 0.05 of the scores; raise --max-walks.", output.quiet)

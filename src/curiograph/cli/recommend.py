@@ -62,7 +62,7 @@ def recommend(
         recommender.load(parts)
     if history is not None:
         top = recommender.recommend(options.read_labels(g, history), k, **settings)
-        emit(output, top, top.to_frame())
+        emit(output, top, top.to_frame(), graph=g)
     elif histories is not None:
         people = options.Columns().read(histories)
         tops = recommender.recommend([list(walk) for walk in people], k, unknown="skip", **settings)
@@ -71,7 +71,7 @@ def recommend(
         rows = [
             {**names, **row} for names, top in zip(who, tops, strict=True) for row in top.to_frame().to_dict("records")
         ]
-        emit(output, {"users": users, "skipped": people.on(g).skipped}, rows)
+        emit(output, {"users": users, "skipped": people.on(g).skipped}, rows, graph=g)
 
 
 def _parse_weights(text: str | None) -> dict[str, float] | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from curiograph.cli import options
-from curiograph.cli.output import print_remark
+from curiograph.cli.output import print_remark, show_progress
 from curiograph.errors import FileFormatError, SettingError
 
 
@@ -24,9 +25,6 @@ def serve(
         list[str] | None, typer.Option(metavar="NAME=FILE", help="Serve this graph as well; may be repeated.")
     ] = None,
     directed: options.Directed = False,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of datasets. Default: CURIOGRAPH_DATA.", show_default=False)
-    ] = None,
     parts: Annotated[
         list[str] | None,
         typer.Option(
@@ -43,8 +41,14 @@ def serve(
         ),
     ] = None,
     no_token: Annotated[bool, typer.Option("--no-token", help="Serve other machines without a token.")] = False,
+    allowed_host: Annotated[
+        list[str] | None, typer.Option(help="Accept requests for this host name, such as a proxy's; may be repeated.")
+    ] = None,
+    root_path: Annotated[str, typer.Option(help="Prefix of all paths that a proxy adds, such as /curiograph.")] = "",
+    store: Annotated[
+        Path | None, typer.Option(help="Folder that keeps uploads after the service ends.", show_default=False)
+    ] = None,
     seconds: Annotated[int, typer.Option(help="Maximum time to answer a request.", min=1)] = 30,
-    steps: Annotated[int, typer.Option(help="Maximum number of nodes of a walk or history.", min=1)] = 500,
 ) -> None:
     """Serve the page and the REST service.
 
@@ -53,27 +57,31 @@ def serve(
     files, part_files = _parse_files("--graph", graph or []), _parse_files("--parts", parts or [])
     from curiograph.errors import import_optional
 
-    for package in ("fastapi", "uvicorn", "nicegui", "pebble", "prometheus_client", "python_multipart"):
+    for package in ("fastapi", "uvicorn", "pebble", "prometheus_client", "python_multipart"):
         import_optional(package, "web", "The service and its page")
     from curiograph.service.app import create_app
-    from curiograph.service.page.view import add_page
+    from curiograph.service.page_files import add_page
     from curiograph.service.server import format_url, open_socket, run_server
     from curiograph.service.server_settings import ServiceSettings
 
-    token = token and token.strip()
-    settings = ServiceSettings(host, files, directed, data, part_files, token, no_token, seconds, steps)
-    app = create_app(settings)
-    add_page(app)
-    listener = open_socket(host, port)
-    address = format_url(listener)
+    token, hosts = token and token.strip(), allowed_host or []
+    settings = ServiceSettings(
+        host, files, directed, part_files, token, no_token, hosts, root_path, store, seconds=seconds
+    )
+    with ExitStack() as until_ready:
+        app = create_app(settings, progress=until_ready.enter_context(show_progress(output.quiet)))
+        add_page(app)
+        listener = open_socket(host, port)
+        address = format_url(listener)
 
-    def report_address() -> None:
-        if output.json:
-            print(json.dumps({"address": address, "pid": os.getpid()}), flush=True)
-        else:
-            print_remark(f"serving on {address} (stop with Ctrl-C)", output.quiet)
+        def report_address() -> None:
+            until_ready.close()
+            if output.json:
+                print(json.dumps({"address": address, "pid": os.getpid()}), flush=True)
+            else:
+                print_remark(f"serving on {address} (stop with Ctrl-C)", output.quiet)
 
-    run_server(app, listener, report_address)
+        run_server(app, listener, report_address)
 
 
 def _parse_files(option: str, texts: list[str]) -> dict[str, Path]:

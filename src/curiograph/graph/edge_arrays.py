@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import GraphError, quote_value
+from curiograph.errors import GraphError, quote_value, shorten_text
 from curiograph.graph.labels import Labels, RangeLabels, as_labels, as_plain
 
+_MAX_TITLE = 500  # characters
 EdgeArrays = tuple[Int64, Int64, Float64 | None, Labels]
 """Positions of the sources and the targets of edges, the weights if any, and the label of every position."""
 
@@ -100,7 +101,8 @@ def index_networkx(graph: Any, weight: str | None) -> EdgeArrays:
     if weight not in (None, "weight") and weights and not any(value is not None for value in weights):
         found = ", ".join(sorted({str(name) for _, _, data in edges for name in data}))
         raise GraphError(f"no edge has the attribute {weight!r}; the attributes of edges are {found or 'none'}.")
-    return index_pairs([(position[u], position[v]) for u, v, _ in edges], weights, labels)
+    titles = find_titles(labels, graph.nodes.values())
+    return index_pairs([(position[u], position[v]) for u, v, _ in edges], weights, labels, titles)
 
 
 def index_igraph(graph: Any) -> EdgeArrays:
@@ -149,7 +151,23 @@ def index_pyg(data: Any, directed: Any) -> tuple[EdgeArrays, bool]:
     return (source, target, weights, names), directed
 
 
-def index_pairs(pairs: Sequence[tuple[int, int]], weights: Sequence[Any], labels: list[Hashable]) -> EdgeArrays:
+def find_titles(labels: Iterable[Hashable], attributes: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the `label`, `title` or `name` among the attributes of each node as a line of text; else its label.
+
+    >>> find_titles(["n1", "n2"], [{"label": "Tea"}, {"title": 5}])
+    ['Tea', 'n2']
+    """
+    titles = []
+    for label, given in zip(labels, attributes, strict=True):
+        found = (given.get(name) for name in ("label", "title", "name"))
+        texts = (shorten_text(text, _MAX_TITLE) for text in found if isinstance(text, str) and text.strip())
+        titles.append(next(texts, str(label)))
+    return titles
+
+
+def index_pairs(
+    pairs: Sequence[tuple[int, int]], weights: Sequence[Any], labels: list[Hashable], titles: list[str] | None = None
+) -> EdgeArrays:
     """Return edges given as pairs of positions, with weights that are None for an edge without one."""
     ends = np.asarray(pairs, np.int64).reshape(-1, 2)
     values = None
@@ -157,7 +175,7 @@ def index_pairs(pairs: Sequence[tuple[int, int]], weights: Sequence[Any], labels
         values = np.empty(len(pairs))
         for number, (weight, (u, v)) in enumerate(zip(weights, pairs, strict=True)):
             values[number] = parse_weight(weight, f"the edge from {labels[u]!r} to {labels[v]!r}")
-    return ends[:, 0], ends[:, 1], values, as_labels(labels)
+    return ends[:, 0], ends[:, 1], values, as_labels(labels, titles)
 
 
 def index_matrix(matrix: Any, directed: Any, nodes: Iterable[Hashable] | None) -> tuple[EdgeArrays, bool]:

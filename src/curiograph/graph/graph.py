@@ -44,9 +44,9 @@ class Cleaning:
 class Graph:
     """An immutable graph: its attributes cannot be set and its arrays are read-only.
 
-    A node has a position (0 to n - 1, used in the arrays) and a label (any hashable, used everywhere else). Build a
-    graph with `from_edges`, `from_networkx`, `from_igraph`, `from_scipy`, `from_pyg` or `read_graph`; the constructor
-    takes arrays and does not check them.
+    A node has a position (0 to n - 1, used in the arrays) and a label (any hashable, used everywhere else); it may have
+    a title, which tables, reasons and pictures show. Build a graph with `from_edges`, `from_networkx`, `from_igraph`,
+    `from_scipy`, `from_pyg` or `read_graph`; the constructor takes arrays and does not check them.
 
     Parallel edges are merged. Their weights are summed; without weights, the graph becomes weighted by the number of
     parallel edges, unless all edges are repeated equally often. An edge of an undirected graph that is given in both
@@ -60,7 +60,7 @@ class Graph:
     indptr, indices : rows of out-neighbors in CSR format, sorted; an undirected edge is in both rows.
     weights : weight of every entry of `indices`; None for an unweighted graph.
     directed : whether edges have a direction.
-    names : labels by position; 0 to n - 1 by default.
+    names : labels by position, and titles if they have any; 0 to n - 1 by default.
     cleaning : counts of the self-loops and parallel edges that the graph was built from.
     skeleton : the undirected, unweighted version of the graph, if known.
     loops : weight of the self-loop of every node, 0 for none and 1 in an unweighted graph; None if no node has one.
@@ -186,7 +186,7 @@ class Graph:
     def from_networkx(cls, graph: networkx.Graph, *, weight: str | None = "weight") -> Graph:
         """Convert a networkx graph; keep labels, node order, direction and the weights of edges.
 
-        Other attributes of nodes and edges are ignored.
+        The node attribute `label`, `title` or `name`, if it is text, is the title of the node. Others are ignored.
 
         Parameters
         ----------
@@ -268,7 +268,9 @@ class Graph:
         return data
 
     def to_networkx(self) -> networkx.Graph:
-        """Convert to a networkx `Graph` or `DiGraph` with self-loops; weights become the edge attribute `weight`.
+        """Convert to a networkx `Graph` or `DiGraph` with self-loops.
+
+        Weights become the edge attribute `weight`, and titles the node attribute `label`.
 
         >>> Graph.from_edges([("a", "b", 2.0)]).to_networkx().edges(data=True)
         EdgeDataView([('a', 'b', {'weight': 2.0})])
@@ -280,6 +282,7 @@ class Graph:
         graph = networkx.DiGraph() if self.directed else networkx.Graph()
         labels = self.labels
         graph.add_nodes_from(labels)
+        networkx.set_node_attributes(graph, dict(zip(labels, self.titles or (), strict=False)), "label")
         source, target, weights = self.get_edges()
         pairs = [(labels[u], labels[v]) for u, v in zip(source.tolist(), target.tolist(), strict=True)]
         if weights is None:
@@ -350,6 +353,24 @@ class Graph:
             missing = f"the graph has no node at position {quote_value(position)}"
             raise UnknownNodeError(f"{missing}; it has {self.num_nodes} nodes, and positions start at 0.")
         return self.names[int(position)]
+
+    @property
+    def titles(self) -> tuple[str, ...] | None:
+        """Names that are shown in place of the labels, in node order; None if the labels are shown."""
+        return self.names.titles
+
+    def title(self, position: int) -> str:
+        """Name of the node at `position` that is shown: its title, or else its label as text.
+
+        >>> import networkx
+        >>> notes = networkx.Graph([("n1", "n2")])
+        >>> notes.nodes["n1"]["label"] = "Tea"
+        >>> g = Graph.from_networkx(notes)
+        >>> g.labels, g.title(0), g.title(1)
+        (['n1', 'n2'], 'Tea', 'n2')
+        """
+        label = self.label(position)
+        return str(label) if self.titles is None else self.titles[position]
 
     def position(self, label: Hashable) -> int:
         """Position of the node with this label.
@@ -458,12 +479,13 @@ class Graph:
         indptr = np.zeros(len(positions) + 1, np.int64)
         np.cumsum(np.bincount(rows[keep], minlength=len(positions)), out=indptr[1:])
         loops = None if self.loops is None else self.loops[positions]
+        nodes = positions.tolist()
         return Graph(
             indptr,
             place[keep].astype(np.int32),
             None if self.weights is None else self.weights[slots[keep]],
             directed=self.directed,
-            names=as_labels([self.names[int(p)] for p in positions]),
+            names=as_labels([self.names[v] for v in nodes], self.titles and [self.titles[v] for v in nodes]),
             loops=loops if loops is not None and np.any(loops > 0) else None,
         )
 
@@ -476,7 +498,7 @@ class Graph:
             return NotImplemented
         ours: list[Any] = [self.directed, self.indptr, self.indices, self.weights, self.loops]
         theirs: list[Any] = [other.directed, other.indptr, other.indices, other.weights, other.loops]
-        if not all(map(np.array_equal, ours, theirs)):
+        if self.titles != other.titles or not all(map(np.array_equal, ours, theirs)):
             return False
         ranges = isinstance(self.names, RangeLabels) and isinstance(other.names, RangeLabels)
         return ranges or all(a == b for a, b in zip(self.names, other.names, strict=True))

@@ -8,7 +8,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -28,6 +28,9 @@ _MAX_COMPARED = 5_000  # labels that difflib compares, which takes a few tenths 
 
 class Labels:
     """Labels by position. `index` and `indices` raise KeyError for an unknown label."""
+
+    titles: tuple[str, ...] | None = None
+    """Names that are shown in place of the labels, by position; None if the labels are shown."""
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -199,10 +202,14 @@ class TextLabels(Labels):
         return self.blob[self.offsets[position] : self.offsets[position + 1]].tobytes()
 
 
-def as_labels(labels: list[Hashable]) -> Labels:
-    """Return a container for `labels`: a range if they are 0, 1, ..., n - 1 in order."""
+def as_labels(labels: Sequence[Hashable], titles: Iterable[str] | None = None) -> Labels:
+    """Return a container for `labels`, a range if they are 0, 1, ..., n - 1 in order, with titles that differ."""
     is_range = all(type(label) is int and label == position for position, label in enumerate(labels))
-    return RangeLabels(len(labels)) if is_range else ListLabels(labels)
+    names = RangeLabels(len(labels)) if is_range else ListLabels(labels)
+    shown = None if titles is None else tuple(titles)
+    if shown and any(title != label for title, label in zip(shown, map(str, labels), strict=True)):
+        names.titles = shown
+    return names
 
 
 def as_plain(label: Any) -> Any:
@@ -255,13 +262,13 @@ def suggest_labels(label: object, names: Labels, count: int = 3) -> list[Hashabl
         return []
     wanted = label.lower()
     texts: dict[str, Hashable] = {}
-    for name in names:
-        text = str(name).lower()
+    for name, shown in chain(zip(names, names, strict=True), zip(names, names.titles or (), strict=False)):
+        text = str(shown).lower()
         if len(names) <= _MAX_COMPARED or text[:3] == wanted[:3] or text[-3:] == wanted[-3:]:
             texts[text] = name
             if len(texts) == _MAX_COMPARED:
                 break
-    return [texts[text] for text in difflib.get_close_matches(wanted, texts, n=count)]
+    return list(dict.fromkeys(texts[text] for text in difflib.get_close_matches(wanted, texts, n=count)))
 
 
 def _as_integers(labels: Sequence[Hashable]) -> Int64 | None:
@@ -274,10 +281,19 @@ def _as_integers(labels: Sequence[Hashable]) -> Int64 | None:
         return None
 
 
+def _index_texts(texts: Iterable[str]) -> dict[str, int | None]:
+    """Return the position of every text; None if it occurs several times."""
+    found: dict[str, int | None] = {}
+    for position, text in enumerate(texts):
+        found[text] = None if text in found else position
+    return found
+
+
 class LabelReader:
     """Find the nodes of one graph that values from a command line, a file or a JSON document denote.
 
-    A value denotes the node with this label or, if there is none, the node whose label prints like it.
+    A value denotes the node with this label or, if there is none, the node whose label prints like it; then the only
+    node with this title.
 
     >>> from curiograph.graph.toys import cycle, grid
     >>> LabelReader(cycle(4)).walk([0, "1"])
@@ -296,13 +312,12 @@ class LabelReader:
         return {str(label): place for place, label in enumerate(names)} if isinstance(names, ListLabels) else {}
 
     @cached_property
+    def _positions_by_title(self) -> dict[str, int | None]:
+        return _index_texts(self.graph.titles or ())
+
+    @cached_property
     def _positions_by_form(self) -> dict[str, int | None]:
-        """Positions of labels by their loose form; None for a form that several labels have."""
-        found: dict[str, int | None] = {}
-        for place, label in enumerate(self.graph.names):
-            form = loosen_label(label)
-            found[form] = None if form in found else place
-        return found
+        return _index_texts(map(loosen_label, self.graph.names))
 
     def find_exact(self, label: Hashable) -> int | None:
         """Return the position of the node with this label, or None."""
@@ -317,7 +332,9 @@ class LabelReader:
             found = self.find_exact(int(value))
         if found is None and not isinstance(value, str):
             found = self.find_exact(str(value))
-        return self._positions_by_text.get(str(value)) if found is None else found
+        if found is None:
+            found = self._positions_by_text.get(str(value), self._positions_by_title.get(str(value)))
+        return found
 
     def position(self, value: Hashable) -> int:
         """Return the position of the node that a value denotes; raise UnknownNodeError with similar labels if none."""

@@ -65,9 +65,10 @@ class Similarity:
             The graph whose nodes are compared.
         texts : mapping of labels to texts, or sequence of texts, optional
             Texts by label, where nodes without an entry have an empty text; or one text per node, in node order.
-            Default: the labels themselves, as titles.
+            Default: the titles of the nodes, or else their labels.
         """
-        listed = [str(label) for label in as_graph(graph).names] if texts is None else _list_values(graph, texts, "")
+        shown = as_graph(graph).titles or map(str, graph.names)
+        listed = list(shown) if texts is None else _list_values(graph, texts, "")
         wrong = [text for text in listed if not isinstance(text, str)]
         if wrong or not any(map(split_words, listed)):
             found = quote_value(wrong[0]) if wrong else "no word"

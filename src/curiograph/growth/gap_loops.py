@@ -123,7 +123,7 @@ def find_opened_loops(adjacency: Adjacency, links: Sequence[int], v: int) -> Ite
     list of int
         `v` and the path between two of its neighbors.
     """
-    component = _find_components(adjacency, links)
+    component = find_components(adjacency, links)
     merged = {name: name for name in component.values()}
     parents: dict[int, int | None] = dict.fromkeys(component)
     frontier = list(component)
@@ -136,7 +136,7 @@ def find_opened_loops(adjacency: Adjacency, links: Sequence[int], v: int) -> Ite
                 merged = {name: one if now == other else now for name, now in merged.items()}
 
 
-def _find_components(adjacency: Adjacency, nodes: Sequence[int]) -> dict[int, int]:
+def find_components(adjacency: Adjacency, nodes: Sequence[int]) -> dict[int, int]:
     """Return the component of each node in the subgraph induced by `nodes`, named by one of its nodes."""
     component: dict[int, int] = {}
     members = set(nodes)

@@ -12,11 +12,13 @@ from . import diversity as diversity
 from . import dot_products as dot_products
 from . import flexibility as flexibility
 from . import forward_push as forward_push
+from . import gap_basis as gap_basis
 from . import gap_bounds as gap_bounds
 from . import greedy_walkers as greedy_walkers
 from . import heuristic_walks as heuristic_walks
 from . import homology as homology
 from . import jit as jit
+from . import layout as layout
 from . import leaps as leaps
 from . import lookahead as lookahead
 from . import matched_walks as matched_walks

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.adjacency import find_link, get_map_size, map_put, reserve
-from curiograph.kernels.communities import find_communities
+from curiograph.kernels.communities import ORDERS, find_communities
 from curiograph.kernels.jit import inner_kernel, kernel
 
 EDGES, CLUSTERING, PATH_LENGTH, EFFICIENCY, MODULARITY, PARTICIPATION, CORE_PERIPHERY, ENTROPY = 0, 1, 2, 3, 4, 5, 6, 7
@@ -29,7 +29,7 @@ def measure_subgraphs(indptr, indices, nodes, offsets, with_distances, with_comm
         if with_distances and size >= 2:
             out[i, PATH_LENGTH], out[i, EFFICIENCY] = _compute_distances(starts, links)
         if with_communities and total > 0:
-            member, out[i, MODULARITY] = find_communities(starts, links)
+            member, out[i, MODULARITY] = find_communities(starts, links, ORDERS)
             out[i, PARTICIPATION] = _compute_participation(starts, links, member)
         spread, entropy = 0.0, 0.0
         for v in range(size):

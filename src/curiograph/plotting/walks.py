@@ -88,15 +88,13 @@ def draw_walk(walk: DrawnWalk, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def write_labels(
-    ax: Axes, labels: Sequence[Hashable], places: Float64, radius: float, count: int | None = None
-) -> None:
+def write_labels(ax: Axes, titles: Sequence[str], places: Float64, radius: float, count: int | None = None) -> None:
     """Write the names of the first `count` nodes beside them, away from the middle; at most 30 names of all nodes."""
-    named = np.linspace(0, len(labels) - 1, min(len(labels), _MAX_LABELS)).round().astype(int)
-    for node in named[named < (len(labels) if count is None else count)].tolist():
+    named = np.linspace(0, len(titles) - 1, min(len(titles), _MAX_LABELS)).round().astype(int)
+    for node in named[named < (len(titles) if count is None else count)].tolist():
         side = 1 if places[node, 0] >= places[:, 0].mean() else -1
         ax.annotate(
-            shorten_text(" ".join(str(labels[node]).split()), _MAX_LETTERS), places[node].tolist(), zorder=6,
+            shorten_text(titles[node], _MAX_LETTERS), places[node].tolist(), zorder=6,
             xytext=(side * (radius + 2), 0), textcoords="offset points", fontsize=8, color=COLORS["text"],
             ha="left" if side > 0 else "right", va="center",
             bbox={"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.4}, **LABEL_STYLE,
@@ -110,6 +108,7 @@ class WalkPicture:
         self.walk, self.ax = walk, ax
         visited = walk.graph.subgraph(walk.nodes)
         positions = visited.positions(walk.nodes)
+        self._titles = [visited.title(int(v)) for v in positions]
         self.places = compute_layout(visited)[positions]
         """Coordinates in order of visit."""
         self.links = [(a, b) for a, b in _list_links(visited.skeleton, positions) if a < b]
@@ -134,7 +133,7 @@ class WalkPicture:
         self._draw_gaps(step)
         self._draw_links(step)
         self._draw_nodes(step)
-        write_labels(self.ax, self.walk.nodes, self.places, self.diameter / 2, step)
+        write_labels(self.ax, self._titles, self.places, self.diameter / 2, step)
         self._draw_legend(step)
 
     def _draw_gaps(self, step: int) -> None:
@@ -239,7 +238,7 @@ def plot_recommendations(
         ax.text(x[number], y[number], str(number + 1), ha="center", va="center_baseline", fontsize=7, color="white",
                 zorder=5)  # fmt: skip
     ax.legend(loc="lower center", ncols=2, frameon=False, fontsize=9)
-    write_labels(ax, named, places[shown], 6.5)
+    write_labels(ax, [drawn.title(int(v)) for v in shown], places[shown], 6.5)
     return ax
 
 

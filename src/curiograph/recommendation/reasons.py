@@ -18,7 +18,7 @@ from curiograph.rewards.igt import GapTracker
 
 MAX_RECENT_NODES = 50
 """Number of last visited nodes that reasons consider: compressibility takes cubic time."""
-_MAX_NAMES = 6  # labels of a loop that a sentence lists; of a longer loop, only its ends
+_MAX_NAMES = 6  # titles of a loop that a sentence lists; of a longer loop, only its ends
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,14 @@ def explain_recommendations(
     def label_all(some: Iterable[int]) -> tuple[Hashable, ...]:
         return tuple(labels[v] for v in some)
 
+    def join_titles(some: Sequence[int]) -> str:
+        """Return the titles around a loop as text; of a long loop, its ends."""
+        names = [graph.title(v) for v in some]
+        return " - ".join(names if len(names) <= _MAX_NAMES else [*names[:3], "...", names[-1]])
+
     reasons = []
     for i, v in enumerate(nodes.tolist()):
-        opens: tuple[tuple[Hashable, ...], ...] = ()
-        if len(links[i]) > 1:
-            opens = tuple(label_all(loop) for loop in find_opened_loops(visited_neighbors, links[i], v))
+        opened = list(find_opened_loops(visited_neighbors, links[i], v)) if len(links[i]) > 1 else []
         if i in closed:
             # the loop of the first gap; if its opener opened several, the one with the largest share of links
             opener, order = closed[i][0], recent.tolist()
@@ -145,24 +148,16 @@ def explain_recommendations(
             before = {u: [w for w in visited_neighbors[u] if w in earlier] for u in earlier}
             loops = find_opened_loops(before, [u for u in visited_neighbors[opener] if u in earlier], opener)
             closed_loop = max(loops, key=lambda loop: len(set(loop) & set(links[i])) / len(loop))
-            sentence = f"Closes the loop {_join_labels(label_all(closed_loop))}."
-        elif opens:
-            sentence = f"Opens a loop with {_join_labels(opens[0][1:])}."
+            sentence = f"Closes the loop {join_titles(closed_loop)}."
+        elif opened:
+            sentence = f"Opens a loop with {join_titles(opened[0][1:])}."
         elif history.last in links[i]:
-            sentence = f"Linked to what you visited last, {labels[history.last]}."
+            sentence = f"Linked to what you visited last, {graph.title(history.last)}."
         elif links[i]:
-            sentence = f"Linked to what you visited earlier, {labels[links[i][-1]]}."
+            sentence = f"Linked to what you visited earlier, {graph.title(links[i][-1])}."
         else:
             sentence = "Within reach of what you visited."
-        linked, closes = label_all(links[i]), label_all(closed.get(i, ()))
+        linked, closes, opens = label_all(links[i]), label_all(closed.get(i, ())), tuple(map(label_all, opened))
         why = {"links": linked, "opens": opens, "closes": closes, "compressibility": changes[i], "sentence": sentence}
         reasons.append(make_reason(i, **why))
     return reasons
-
-
-def _join_labels(labels: Sequence[Hashable]) -> str:
-    """Return the labels around a loop as text; of a long loop, its ends."""
-    names = [str(label) for label in labels]
-    if len(names) > _MAX_NAMES:
-        names = [*names[:3], "...", names[-1]]
-    return " - ".join(names)

@@ -90,5 +90,5 @@ class Recommendations(list[tuple[Hashable, float]], Table):
         if ax is None and count > 1 and labels:
             _, (ax, right) = create_figure(7.6 + 1.2 * count, 5.6, columns=2, widths=(6, 1 + count))
             ranks = {"mixture": range(1, len(labels) + 1), **self._ranks}
-            plot_places([str(label) for label in labels], ranks, right)
+            plot_places([self.graph.title(int(v)) for v in self._nodes], ranks, right)
         return plot_recommendations(self.graph.skeleton, self.history, labels, ax)

@@ -138,6 +138,6 @@ def betti(graph: Graph, dim: int = 1) -> int:
         numbers: list[int] = tree.betti_numbers()
         return numbers[dim] if dim < len(numbers) else 0
     csr = graph.skeleton
-    walk = freeze_array(np.arange(graph.num_nodes, dtype=np.int32)), freeze_array(np.array([0, graph.num_nodes]))
-    _, components, gaps, *_ = kernels.homology.measure_walks(csr.indptr, csr.indices, *walk)[0]
-    return int(gaps[-1] if dim else components[-1])
+    best_linked_first = freeze_array(np.argsort(-csr.degrees, kind="stable"))
+    *_, components, gaps = kernels.gap_basis.annotate_edges(csr.indptr, csr.indices, best_linked_first)
+    return int(gaps if dim else components)

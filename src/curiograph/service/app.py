@@ -17,6 +17,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import curiograph
+from curiograph.progress import Progress, no_progress
 from curiograph.service.error_responses import add_error_handlers
 from curiograph.service.routes import router
 from curiograph.service.security import PUBLIC_PATHS, SecurityMiddleware
@@ -66,7 +67,7 @@ class _Metrics:
         self._seconds = Histogram("http_request_duration_seconds", "Time to answer.", labels, registry=registry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"].startswith("/_nicegui"):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         start, status = time.perf_counter(), 500
@@ -86,7 +87,9 @@ class _Metrics:
             self._seconds.labels(route, method).observe(time.perf_counter() - start)
 
 
-def create_app(settings: ServiceSettings | None = None, *, warm: bool = True) -> FastAPI:
+def create_app(
+    settings: ServiceSettings | None = None, *, warm: bool = True, progress: Progress = no_progress
+) -> FastAPI:
     """Create the service.
 
     Parameters
@@ -95,6 +98,8 @@ def create_app(settings: ServiceSettings | None = None, *, warm: bool = True) ->
         Graphs, token and limits.
     warm : bool
         Whether kernels and processes are loaded before the service is ready; otherwise when requests need them.
+    progress : Progress
+        Callback that is told what the service does until it is ready.
 
     Returns
     -------
@@ -102,7 +107,7 @@ def create_app(settings: ServiceSettings | None = None, *, warm: bool = True) ->
         The application; its `state.service` is the `Service`.
     """
     settings = settings or ServiceSettings()
-    service = Service(settings)
+    service = Service(settings, progress)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -117,14 +122,16 @@ def create_app(settings: ServiceSettings | None = None, *, warm: bool = True) ->
         openapi_url="/api/v1/openapi.json",
         docs_url=None,  # these pages would load scripts from another server
         redoc_url=None,
+        root_path=settings.root_path,
         lifespan=lifespan,
     )
     app.state.service = service
     add_error_handlers(app)
     app.router.routes[:0] = router.routes  # `include_router` would match every request in nested routers, which is slow
     app.add_middleware(SecurityMiddleware, settings=settings)
-    if settings.is_loopback:  # pages of other sites could use another name for this address
-        app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*LOOPBACK_HOSTS, settings.host], www_redirect=False)
+    if settings.is_loopback or settings.allowed_hosts:  # pages of other sites could use another name for this address
+        hosts = [*LOOPBACK_HOSTS, settings.host, *settings.allowed_hosts]
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
     registry = _create_registry(service)
     app.add_middleware(_Metrics, registry=registry)
     app.add_route("/metrics", lambda request: Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST))

@@ -17,15 +17,17 @@ from curiograph.centrality.history import History
 from curiograph.recommendation.ranker import CandidateSet
 from curiograph.recommendation.recommender import Recommender
 from curiograph.recommendation.selection import Selection
-from curiograph.service.error_responses import BusyError, TimeLimitError
+from curiograph.service.error_responses import BusyError, TimeLimitError, TooLargeError
 from curiograph.service.json_labels import encode_label, encode_labels
 from curiograph.service.schemas import encode_number
-from curiograph.service.server_settings import ServiceSettings
+from curiograph.service.server_settings import MAX_ANSWER, ServiceSettings
 
 BATCH_SIZE = 32
 """Maximum number of histories of a batch: larger batches are not faster per history, and take longer."""
 _BATCH_NODES = 2_000
 """Maximum number of recommended nodes of a batch, unless one history has more."""
+_MAX_REASONS = 20
+"""Maximum number of links and of gaps in the reason of one node."""
 
 
 class RecommendQuery(NamedTuple):
@@ -85,6 +87,8 @@ class Batcher:
                     if self._task is None or self._task.done():
                         self._task = asyncio.create_task(self._answer_waiting())
                     answers += await asyncio.gather(*(user.answer for user in some))
+                    if sum(map(len, answers)) > MAX_ANSWER:
+                        raise TooLargeError(f"the answer has more than {MAX_ANSWER:,} bytes; request less.")
         except TimeoutError:
             raise TimeLimitError(self._settings.seconds) from None
         finally:
@@ -131,9 +135,9 @@ def _answer_batch(query: RecommendQuery, users: Sequence[QueuedUser]) -> list[by
                 node |= {
                     "ranks": reason.ranks,
                     "candidates": reason.candidates,
-                    "links": encode_labels(reason.links),
-                    "opens": [encode_labels(loop) for loop in reason.opens],
-                    "closes": encode_labels(reason.closes),
+                    "links": encode_labels(reason.links[:_MAX_REASONS]),
+                    "opens": [encode_labels(loop) for loop in reason.opens[:_MAX_REASONS]],
+                    "closes": encode_labels(reason.closes[:_MAX_REASONS]),
                     "compressibility": encode_number(reason.compressibility),
                     "sentence": encode_label(reason.sentence),
                 }

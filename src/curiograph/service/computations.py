@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from curiograph.agents.agent import Agent
@@ -13,12 +14,14 @@ from curiograph.agents.pretrained import shipped_agents
 from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.pagerank import pagerank
 from curiograph.errors import UnknownNameError, quote_value
+from curiograph.growth.graph_gaps import gaps
 from curiograph.growth.measure import measure
 from curiograph.parallel import Engine
 from curiograph.recommendation.curious_ranker import CuriousRanker, Part
 from curiograph.rewards.reward_names import as_reward
 from curiograph.service import schemas
-from curiograph.service.server_settings import MAX_BEAM, check_count
+from curiograph.service.json_labels import encode_label
+from curiograph.service.server_settings import MAX_ANSWER, MAX_BEAM, MAX_K, check_count
 from curiograph.service.step_view import view_step
 from curiograph.service.store import OpenGraph
 
@@ -60,14 +63,15 @@ def describe_agents() -> dict[str, str]:
 
 def measure_walks(opened: OpenGraph, request: schemas.MeasureRequest) -> bytes:
     """Measure one walk or several."""
-    growths = []
+    growths: list[bytes] = []
     for walk in request.batch:
         growth = measure(opened.graph, opened.labels.walk(walk), compressibility=request.compressibility)
         gaps = [vars(gap) | {"lifetime": gap.lifetime} for gap in growth.gaps]
-        growths.append(growth.to_dict() | {"node": growth.nodes, "gaps": gaps})  # with labels as they are
-    if request.walks is None:
-        return schemas.GrowthResponse.model_validate(growths[0]).model_dump_json().encode()
-    return schemas.GrowthsResponse.model_validate({"walks": growths}).model_dump_json().encode()
+        fields = growth.to_dict() | {"node": growth.nodes, "gaps": gaps}  # with labels as they are
+        growths.append(schemas.GrowthResponse.model_validate(fields).model_dump_json().encode())
+        if sum(map(len, growths)) > MAX_ANSWER:
+            break  # too large to be sent
+    return growths[0] if request.walks is None else b'{"walks":[%b]}' % b",".join(growths)
 
 
 def explore_graph(opened: OpenGraph, request: schemas.ExploreRequest) -> bytes:
@@ -90,15 +94,44 @@ def look(opened: OpenGraph, request: schemas.LookRequest) -> bytes:
     view = view_step(opened.graph, walk, agent, reward, ahead=request.ahead, seed=request.seed)
     candidates = [
         {
-            "node": node,
+            "node": view.nodes[i],
             "values": {motive: values[i] for motive, values in view.values.items()},
             "score": None if view.scores is None else view.scores[i],
         }
-        for i, node in enumerate(view.nodes)
+        for i in view.order_candidates(request.reward)[:MAX_K].tolist()
     ]
-    best = {motive: view.find_best(motive) for motive in view.values}
-    response = schemas.LookResponse.model_validate(vars(view) | {"candidates": candidates, "best": best})
-    return response.model_dump_json().encode()
+    best = {motive: view.find_best(motive)[:MAX_K] for motive in view.values}
+    fields = vars(view) | {"candidates": candidates, "total": len(view.nodes), "best": best}
+    return schemas.LookResponse.model_validate(fields).model_dump_json().encode()
+
+
+def search_nodes(opened: OpenGraph, text: str, limit: int) -> bytes:
+    """Search nodes whose title contains a text: those that begin with it first, then the shortest first.
+
+    Case is ignored, and underscores are read as spaces.
+    """
+    graph, pattern = opened.graph, _fold_case(text)
+    folded = enumerate(map(_fold_case, graph.titles or graph.names))
+    matches = ((not name.startswith(pattern), len(name), name, node) for node, name in folded if pattern in name)
+    nodes = [node for *_, node in heapq.nsmallest(limit, matches)]
+    labels, titles = [encode_label(graph.label(v)) for v in nodes], [graph.title(v) for v in nodes]
+    return schemas.NodeList(nodes=labels, titles=titles, total=graph.num_nodes).model_dump_json().encode()
+
+
+def _fold_case(label: Hashable) -> str:
+    return str(encode_label(label)).casefold().replace("_", " ")
+
+
+def find_gaps(opened: OpenGraph, limit: int) -> bytes:
+    """Find the gaps of the whole graph."""
+    graph = opened.graph
+    found = gaps(graph)
+    columns = found.head(limit).columns()
+    rows = [
+        {"loop": loop, "titles": [graph.title(graph.position(v)) for v in loop], "links": links, "nodes": nodes}
+        for loop, links, nodes in zip(columns["loop"], columns["links"], columns["nodes"], strict=True)
+    ]
+    return schemas.GraphGapsResponse.model_validate({"total": found.total, "gaps": rows}).model_dump_json().encode()
 
 
 def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:

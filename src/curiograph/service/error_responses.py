@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,18 @@ from starlette.responses import JSONResponse, Response
 from curiograph.errors import CuriographError, UnknownNameError, quote_value, shorten_text
 
 LOG = logging.getLogger("curiograph.service")
+
+
+def escape_record(record: logging.LogRecord) -> bool:
+    """Make the message of a log record one printable line, and indent its traceback: a client cannot forge a line."""
+    record.msg, record.args = shorten_text(record.getMessage(), _MAX_MESSAGE), ()
+    if record.exc_info:
+        lines = "".join(traceback.format_exception(record.exc_info[1])).splitlines()
+        record.exc_text = "\n".join(f"  | {shorten_text(line, _MAX_MESSAGE)}" for line in lines)
+    return True
+
+
+LOG.addFilter(escape_record)
 
 _INTERNAL_ERROR = "something went wrong on the server; see its log."
 _MAX_MESSAGE = 500
@@ -89,9 +102,9 @@ def describe_problem(problem: Mapping[str, Any]) -> str:
     place, message = list(problem["loc"]), problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "json_invalid":
         return f"the body is not valid JSON at character {place[-1]} ({problem['ctx']['error']})."
-    if problem["type"] == "string_type" and place[-1] == "str":  # the first of the types that a label may have
+    if place[-1] == "constrained-str":  # the first of the types that a label may have
         del place[-1]
-        message = "Input should be text or a number"
+        message = message if problem["type"] == "string_too_long" else "Input should be text or a number"
     if not isinstance(problem["input"], (dict, list)):  # they may be huge, or the whole body if a field is missing
         message += f"; it is {quote_value(problem['input'])}"
     return f"{'.'.join(str(part) for part in place if part != 'body') or 'body'}: {message}."

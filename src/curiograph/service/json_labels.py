@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Hashable, Sequence
 
@@ -45,19 +44,3 @@ class LabelIndex(LabelReader):
     def find_exact(self, label: Hashable) -> int | None:
         """Return the position of the node with this label, or None."""
         return self._positions.get(label)
-
-
-def search_labels(graph: Graph, text: str, limit: int) -> list[JsonLabel]:
-    """Search labels that contain a text: those that begin with it first, then the shortest first.
-
-    Case is ignored, and underscores are read as spaces.
-    """
-    pattern = _fold_case(text)
-    folded = ((_fold_case(label), label) for label in graph.names)
-    matches = ((not name.startswith(pattern), len(name), name, label) for name, label in folded if pattern in name)
-    best = heapq.nsmallest(limit, matches, key=lambda match: match[:3])
-    return [encode_label(label) for *_, label in best]
-
-
-def _fold_case(label: Hashable) -> str:
-    return str(encode_label(label)).casefold().replace("_", " ")

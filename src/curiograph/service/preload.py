@@ -3,11 +3,10 @@
 from contextlib import suppress
 
 from curiograph.errors import CuriographError
-from curiograph.service import computations
-from curiograph.service.page import walk_session
+from curiograph.service import computations, picture
 from curiograph.service.warm import warm_kernels
 
-__all__ = ["computations", "walk_session"]
+__all__ = ["computations", "picture"]
 
 with suppress(CuriographError, OSError):  # a worker would report it with its first task
     warm_kernels()

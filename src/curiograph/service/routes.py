@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from starlette.datastructures import UploadFile
 
 from curiograph.recommendation.selection import Selection, read_history
-from curiograph.service import computations, schemas
+from curiograph.service import computations, picture, schemas
 from curiograph.service.batching import QueuedUser, RecommendQuery
 from curiograph.service.error_responses import ServiceError
-from curiograph.service.json_labels import search_labels
-from curiograph.service.server_settings import MAX_K, check_count
+from curiograph.service.page_files import send_compressed
+from curiograph.service.server_settings import MAX_FILES, MAX_K, check_count
 from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
 from curiograph.service.store import GraphInfo
 
-QUICK_WALK, QUICK_STEPS = 100, 20
-"""Nodes of a given walk, and steps of an agent, up to which a request should take little time."""
+_MAX_VIEWS = 32
+"""Views that are kept per graph."""
 
 router = APIRouter(
     responses=schemas.ERROR_RESPONSES,
@@ -28,7 +28,8 @@ router = APIRouter(
 
 GraphPath = Annotated[str, Path(max_length=200, description="Id of a graph.", examples=["toy:library"])]
 _BINARY = {"type": "string", "format": "binary"}
-_FORM = {"type": "object", "required": ["file"], "properties": {"file": _BINARY}}
+_FILES = {"type": "array", "items": _BINARY, "maxItems": MAX_FILES}
+_FORM = {"type": "object", "required": ["file"], "properties": {"file": _FILES}}
 _UPLOAD_BODY = {
     "requestBody": {
         "required": True,
@@ -78,22 +79,21 @@ async def rank(body: schemas.RankRequest, request: Request) -> Response:
     """Rank nodes by PageRank or, with an agent, by curious PageRank; personalized to a history if given."""
     check_count("k", body.k, MAX_K)
     get_service(request).settings.check_walks([body.history or []])
-    return await _compute(computations.rank_nodes, body, request, body.agent is None)
+    return await _compute(computations.rank_nodes, body, request)
 
 
 @router.post("/api/v1/measure", response_model=schemas.GrowthResponse | schemas.GrowthsResponse, tags=["walks"])
 async def measure(body: schemas.MeasureRequest, request: Request) -> Response:
     """Measure one walk or several after every step: gaps, components, compressibility and degrees of freedom."""
     get_service(request).settings.check_walks(body.batch)
-    is_quick = sum(map(len, body.batch)) <= QUICK_WALK
-    return await _compute(computations.measure_walks, body, request, is_quick)
+    return await _compute(computations.measure_walks, body, request)
 
 
 @router.post("/api/v1/explore", response_model=schemas.WalkResponse, tags=["walks"])
 async def explore(body: schemas.ExploreRequest, request: Request) -> Response:
     """Explore a graph: a whole walk by an agent."""
     check_count("steps", body.steps, get_service(request).settings.steps)
-    return await _compute(computations.explore_graph, body, request, body.steps <= QUICK_STEPS)
+    return await _compute(computations.explore_graph, body, request)
 
 
 @router.post("/api/v1/look", response_model=schemas.LookResponse, tags=["walks"])
@@ -106,21 +106,36 @@ async def look(body: schemas.LookRequest, request: Request) -> Response:
     service = get_service(request)
     service.settings.check_walks([body.walk])
     check_count("ahead", body.ahead, service.settings.steps)
-    is_quick = len(body.walk) <= QUICK_WALK and body.ahead <= QUICK_STEPS
-    return await _compute(computations.look, body, request, is_quick)
+    return await _compute(computations.look, body, request)
 
 
-async def _compute(computation: Any, body: Any, request: Request, is_quick: bool) -> Response:
+@router.post("/api/v1/view", response_model=schemas.ViewResponse, tags=["walks"])
+async def view(body: schemas.ViewRequest, request: Request) -> Response:
+    """Describe a walk for a page: its growth, its gaps as loops, places, and the effect of every next node."""
+    service = get_service(request)
+    service.settings.check_walks([body.walk])
+    check_count("ahead", body.ahead, service.settings.steps)
+    opened, key = await service.open_graph(body.graph), body.model_dump_json()
+    content = opened.views.get(key)
+    if content is None:
+        content = await run_until_disconnect(request, service.workers.run(picture.view_walk, body, graph=opened))
+        if len(opened.views) >= _MAX_VIEWS:
+            del opened.views[next(iter(opened.views))]
+        opened.views[key] = content
+    return Response(content, media_type="application/json")
+
+
+async def _compute(computation: Any, body: Any, request: Request) -> Response:
     """Compute a response in a process, which is killed if the client leaves."""
     service = get_service(request)
     opened = await service.open_graph(body.graph)
-    work = service.workers.run(computation, body, graph=opened, quick=is_quick)
+    work = service.workers.run(computation, body, graph=opened)
     return Response(await run_until_disconnect(request, work), media_type="application/json")
 
 
 @router.get("/api/v1/graphs", response_model=schemas.GraphList, tags=["graphs"])
 async def list_graphs(request: Request) -> Any:
-    """List all graphs."""
+    """List all graphs except uploads."""
     return {"graphs": get_service(request).graphs.list_graphs()}
 
 
@@ -139,19 +154,14 @@ async def upload_graph(
         bool, Query(description="Read an edge list as directed; other formats contain this information.")
     ] = False,
 ) -> Any:
-    """Upload a graph as a form with one file, or as a raw body with its name in the query; it is kept in memory."""
-    service = get_service(request)
-    if request.headers.get("content-type", "").startswith("multipart/form-data"):
-        async with request.form(max_files=1, max_fields=8) as form:
-            file = form.get("file")
-            if not isinstance(file, UploadFile):
-                raise ServiceError("the form has no file; send it in the field `file`.")
-            name, content = name or file.filename or "", await file.read()
-    elif name:
-        content = await request.body()
-    else:
-        raise ServiceError("the file has no name; give one, as in ?name=links.csv.")
-    return await run_until_disconnect(request, service.add_upload(name, content, directed))
+    """Upload a graph, and learn its id, which nobody else does.
+
+    Send one file as a form or as a raw body with its name in the query; or a folder of Markdown notes as a form with
+    many files, whose names are paths inside the folder.
+    """
+    client, content_type = request.client.host if request.client else "", request.headers.get("content-type", "")
+    upload = get_service(request).add_upload(await request.body(), content_type, name, directed, client)
+    return await run_until_disconnect(request, upload)
 
 
 @router.post("/api/v1/reload", response_model=schemas.ReloadResponse, tags=["graphs"])
@@ -174,8 +184,33 @@ async def get_graph(graph: GraphPath, request: Request) -> Any:
 @router.delete("/api/v1/graphs/{graph}", status_code=204, tags=["graphs"])
 async def delete_graph(graph: GraphPath, request: Request) -> Response:
     """Remove an upload; other graphs cannot be removed."""
-    get_service(request).graphs.remove_upload(graph)
+    await asyncio.to_thread(get_service(request).graphs.remove_upload, graph)
     return Response(status_code=204)
+
+
+@router.get("/api/v1/graphs/{graph}/picture", response_model=schemas.PictureResponse, tags=["graphs"])
+async def draw_picture(graph: GraphPath, request: Request) -> Response:
+    """Describe a graph in the plane: places of its nodes, which are computed once, and links; or their density."""
+    service = get_service(request)
+    opened = await service.open_graph(graph)
+    if opened.picture is None:
+        content = await run_until_disconnect(request, service.workers.run(picture.draw_graph, graph=opened))
+        opened.picture = await asyncio.to_thread(gzip.compress, content, 6)
+    return send_compressed(request, opened.picture, "application/json")
+
+
+@router.get("/api/v1/graphs/{graph}/gaps", response_model=schemas.GraphGapsResponse, tags=["graphs"])
+async def list_gaps(
+    graph: GraphPath,
+    request: Request,
+    limit: Annotated[int, Query(ge=1, description="Maximum number of gaps to list.")] = 100,
+) -> Response:
+    """List the gaps of a whole graph as loops, the most important first, and what would close each."""
+    check_count("limit", limit, MAX_K)
+    service = get_service(request)
+    opened = await service.open_graph(graph)
+    work = service.workers.run(computations.find_gaps, limit, graph=opened)
+    return Response(await run_until_disconnect(request, work), media_type="application/json")
 
 
 @router.get("/api/v1/graphs/{graph}/nodes", response_model=schemas.NodeList, tags=["graphs"])
@@ -187,9 +222,10 @@ async def search_nodes(
 ) -> Any:
     """Search nodes by text: first labels that begin with it, then others that contain it, short ones first."""
     check_count("limit", limit, MAX_K)
-    opened = await get_service(request).open_graph(graph)
-    nodes = await asyncio.to_thread(search_labels, opened.graph, query, limit)
-    return {"nodes": nodes, "total": opened.graph.num_nodes}
+    service = get_service(request)
+    opened = await service.open_graph(graph)
+    work = service.workers.run(computations.search_nodes, query, limit, graph=opened)
+    return Response(await run_until_disconnect(request, work), media_type="application/json")
 
 
 @router.get("/api/v1/agents", response_model=schemas.AgentList, tags=["graphs"])

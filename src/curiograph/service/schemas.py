@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from curiograph.service.json_labels import encode_label
+from curiograph.service.server_settings import MAX_LABEL
 from curiograph.service.step_view import DEFAULT_AHEAD
 from curiograph.service.store import GraphInfo
 
@@ -27,10 +28,10 @@ _MAX_FIELDS = 64
 """Maximum number of fields of a body; every unknown one would be reported."""
 
 Label = Annotated[
-    StrictStr | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)],
+    Annotated[StrictStr, Field(max_length=MAX_LABEL)] | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)],
     Field(description="Label of a node: text or a number. Numeric labels may also be given as text."),
 ]
-NodeLabel = Annotated[Label, BeforeValidator(encode_label)]
+NodeLabel = Annotated[StrictStr | StrictInt | StrictFloat, BeforeValidator(encode_label)]
 """A label in a response: labels of other types become text."""
 Labels = Annotated[list[Label], Field(fail_fast=True, max_length=_MAX_ITEMS)]
 Walk = Annotated[Labels, Field(min_length=1, description="Nodes in order of visit.")]
@@ -120,6 +121,13 @@ class LookRequest(_Request):
     reward: RewardName = "igt"
     ahead: Annotated[int, Field(ge=1, description="Nodes that planners look ahead.")] = DEFAULT_AHEAD
     seed: Seed = 0
+
+
+class ViewRequest(LookRequest):
+    """A walk to show, and the agent that chooses the next node."""
+
+    more: bool = False
+    """Also compute compressibility, flexibility and PageRank."""
 
 
 class RankRequest(_Request):
@@ -213,7 +221,7 @@ class HealthResponse(_Response):
 
 
 class GraphList(_Response):
-    """All graphs."""
+    """All graphs except uploads, which only those know who have their ids."""
 
     graphs: list[GraphInfo]
 
@@ -227,9 +235,10 @@ class ReloadResponse(_Response):
 
 
 class NodeList(_Response):
-    """Labels that match a search, the best match first, and the number of nodes of the graph."""
+    """Labels that match a search, the best match first, with their titles, and the number of nodes of the graph."""
 
     nodes: list[NodeLabel]
+    titles: list[str]
     total: int
 
 
@@ -315,15 +324,113 @@ class LookResponse(_Response):
     """Candidates of a walk for its next step."""
 
     candidates: list[LookCandidate]
+    """The best candidates: the choice of the agent, then by reward and PageRank; at most 1,000."""
+    total: int
+    """Number of all candidates."""
     choice: NodeLabel | None
     best: dict[str, list[NodeLabel]]
-    """Choice of each motive; several nodes if they are equal."""
+    """Choice of each motive; several nodes if they are equal, at most 1,000."""
     igt: Number
     cpt: Number
     """Compressibility of the walk so far in bits; null for long walks."""
     cct: Number
     on_the_way: bool
     """Whether all candidates are neighbors of the last node; false at a dead end."""
+
+
+class ViewCandidate(_Response):
+    """A candidate with the gaps that it opens and closes, and its values as in `look`."""
+
+    node: NodeLabel
+    values: dict[str, Number]
+    opens: int
+    closes: int
+    linked: list[int]
+    """Visited nodes that it is linked to, as steps of the walk from 0."""
+
+
+class LoopResponse(_Response):
+    """A gap of a walk: its loop as steps from 0, and the numbers of nodes at which it opened and closed."""
+
+    loop: list[int]
+    opened_at: int
+    closed_at: int | None = None
+
+
+class ViewResponse(_Response):
+    """A walk with its growth, its gaps, its picture, and the effect of every next node."""
+
+    walk: list[NodeLabel]
+    beta1: list[int]
+    """Number of open gaps after every step."""
+    compressibility: list[Number] | None = None
+    """Compressibility after every step in bits, with `more`; none for long walks."""
+    links: list[list[int]]
+    """Links between visited nodes, as pairs of steps."""
+    gaps: list[LoopResponse]
+    candidates: list[ViewCandidate]
+    """The best candidates, first the choice of the agent."""
+    total: int
+    """Number of candidates."""
+    choice: NodeLabel | None = None
+    """Choice of the agent; none if there is no candidate."""
+    reason: str | None = None
+    """What the choice does, as a sentence."""
+    igt: Number
+    cpt: Number = None
+    cct: Number = None
+    on_the_way: bool
+    """Whether all candidates are neighbors of the last node; false at a dead end."""
+    places: list[list[float]]
+    """Coordinates of the visited nodes, then of candidates; those of `picture`, unless the graph is dense."""
+    map: list[list[float]] | None = None
+    """Coordinates of the visited nodes in `picture`, if the graph is dense."""
+    titles: list[str] | None = None
+    """Names to show of the visited nodes, then of the candidates, if the graph has any."""
+
+
+class PictureResponse(_Response):
+    """A graph in the plane: all nodes and links, or the density of nodes if there are many."""
+
+    nodes: int
+    edges: int
+    directed: bool
+    weighted: bool
+    dense: bool
+    """Whether walks have a layout of their own, because the links of the graph would be a knot."""
+    start: NodeLabel | None = None
+    """The node with the most links, as a start."""
+    area: list[float]
+    """Lowest and highest coordinates: left, top, right, bottom."""
+    labels: list[NodeLabel] | None = None
+    """All nodes, if there are at most 3,000."""
+    titles: list[str] | None = None
+    """Names to show instead of the labels, if the graph has any."""
+    places: list[list[float]] | None = None
+    """Coordinates of all nodes."""
+    links: list[list[int]] | None = None
+    """Links as pairs of indices of `labels`; none of them if the graph is dense."""
+    shade: list[list[int]] | None = None
+    """Number of nodes in each cell of a grid over the area, row by row, if there are more than 3,000 nodes."""
+
+
+class GraphGap(_Response):
+    """A gap of a graph: its loop, and what would close it."""
+
+    loop: list[NodeLabel]
+    titles: list[str]
+    links: list[list[NodeLabel]]
+    """Pairs of nodes across it that are not linked, the most promising first."""
+    nodes: list[NodeLabel]
+    """Nodes linked to more than half of the loop."""
+
+
+class GraphGapsResponse(_Response):
+    """The gaps of a whole graph, the most important first."""
+
+    total: int
+    """Number of gaps of the graph."""
+    gaps: list[GraphGap]
 
 
 class RankedNode(_Response):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +25,14 @@ MAX_BEAM = 256
 """Width of a beam."""
 MAX_NODES, MAX_EDGES = 200_000, 2_000_000
 """Size of an uploaded graph."""
+MAX_FILES = 20_000
+"""Notes of an uploaded folder."""
+MAX_LABEL = 500
+"""Characters of a label, in uploads and requests."""
+MAX_ANSWER = 32 * 2**20
+"""Bytes of a response."""
+_MIN_TOKEN = 16
+"""Characters of the token."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +45,18 @@ class ServiceSettings:
     """Graph files to serve, by name."""
     directed: bool = False
     """Whether edge lists in `graphs` are directed."""
-    data: Path | None = None
-    """Folder of datasets; `CURIOGRAPH_DATA` by default."""
     parts: Mapping[str, Path] = field(default_factory=dict)
     """Files of prepared nodes, by the name of their graph."""
     token: str | None = None
     """Token that clients must send; None to allow any client."""
     no_token: bool = False
     """Whether other machines are served without a token."""
+    allowed_hosts: Sequence[str] = ()
+    """Host names of requests besides those of this machine; all if empty and other machines are served."""
+    root_path: str = ""
+    """Prefix of all paths, if a proxy adds one."""
+    store: Path | None = None
+    """Folder that keeps uploads after the service ends; created if missing. None to keep them until then."""
     seconds: int = 30
     """Maximum time to answer a request."""
     steps: int = 500
@@ -50,15 +64,20 @@ class ServiceSettings:
     requests: int = 64
     """Maximum number of requests that compute or wait."""
     upload_bytes: int = 16 * 2**20
-    """Maximum size of an uploaded graph file."""
-    uploads: int = 16
-    """Uploaded graphs kept; a further upload replaces the least recently used one."""
+    """Maximum size of an uploaded file, or of all files of a folder."""
+    uploads: int = 256
+    """Uploaded graphs kept; a further one replaces the client's own least recently used one, if it has any."""
+    uploads_per_client: int = 16
+    """Uploaded graphs kept of one client."""
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "steps", "requests", "upload_bytes", "uploads"):
+        for name in ("seconds", "steps", "requests", "upload_bytes", "uploads", "uploads_per_client"):
             check_integer(name, getattr(self, name), 1, "give a whole number, 1 or more")
-        if self.token is not None and not (self.token.strip() and self.token.isascii()):
-            raise SettingError(f"the token is {quote_value(self.token)}; give an ASCII text that cannot be guessed.")
+        if self.token is not None and not (len(self.token.strip()) >= _MIN_TOKEN and self.token.isascii()):
+            found, fix = len(self.token.strip()), f"give {_MIN_TOKEN} or more, such as {secrets.token_urlsafe(24)}"
+            raise SettingError(f"the token has {found} characters, or others than ASCII; {fix}.")
+        if self.root_path and not re.fullmatch("(/[A-Za-z0-9._~-]+)+", self.root_path):
+            raise SettingError(f"--root-path is {quote_value(self.root_path)}; write it as in /curiograph.")
         if self.token is not None and self.no_token:
             raise SettingError("there is a token (--token or CURIOGRAPH_TOKEN) and --no-token; leave one of them out.")
         if not (self.is_loopback or self.token or self.no_token):

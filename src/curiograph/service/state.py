@@ -13,14 +13,15 @@ from typing import Literal, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
+from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.batching import Batcher
 from curiograph.service.computations import compute_parts
 from curiograph.service.error_responses import LOG, TimeLimitError
-from curiograph.service.json_labels import LabelIndex
 from curiograph.service.server_settings import ServiceSettings
-from curiograph.service.store import DEFAULT_GRAPH, GraphInfo, GraphStore, OpenGraph, read_upload
+from curiograph.service.store import DEFAULT_GRAPH, GraphInfo, GraphStore, OpenGraph
+from curiograph.service.uploads import BODY, GRAPH, read_upload
 from curiograph.service.warm import warm_kernels
 from curiograph.service.workers import Workers
 
@@ -40,8 +41,8 @@ do not count."""
 class Service:
     """Everything that exists as long as the service does."""
 
-    def __init__(self, settings: ServiceSettings) -> None:
-        self.settings, self.graphs = settings, GraphStore(settings)
+    def __init__(self, settings: ServiceSettings, progress: Progress = no_progress) -> None:
+        self.settings, self.graphs, self._progress = settings, GraphStore(settings), progress
         self.workers, self.batcher = Workers(settings), Batcher(settings)
         self._background = ThreadPoolExecutor(2, thread_name_prefix="background")
         self._stage: Literal["ok", "warming up", "stopping"] = "warming up"
@@ -53,10 +54,13 @@ class Service:
 
     async def _warm_up(self, warm: bool) -> None:
         loop = asyncio.get_running_loop()
+        self._progress("reading graphs")
         await loop.run_in_executor(self._background, self.graphs.open_files)
         if warm:
+            self._progress("loading kernels, which are compiled the first time")
             await loop.run_in_executor(self._background, warm_kernels)
             await loop.run_in_executor(self._background, self.graphs.open, DEFAULT_GRAPH)
+            self._progress("starting processes")
             await self.workers.start()
         self._stage = "ok"
 
@@ -98,16 +102,15 @@ class Service:
         opened = self.graphs.find(graph_id).opened
         return await asyncio.to_thread(self.graphs.open, graph_id) if opened is None else opened
 
-    async def add_upload(self, filename: str, content: bytes, directed: bool) -> GraphInfo:
-        """Read an uploaded file in a process, and add its graph; nothing is added if that fails or takes too long."""
-        title = self.graphs.check_upload(filename, content)
-        # the file belongs to the server, because the process that reads it may be killed
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / f"graph{Path(title).suffix.lower()}"
-            await asyncio.to_thread(path.write_bytes, content)
-            graph = await self.workers.run(read_upload, path, title, directed)
-        labels = await asyncio.to_thread(LabelIndex, graph)
-        return self.graphs.keep_upload(title, OpenGraph(graph, labels))
+    async def add_upload(self, body: bytes, content_type: str, name: str, directed: bool, client: str) -> GraphInfo:
+        """Read an upload in a process, and add its graph; nothing is added if that fails or takes too long."""
+        # the folder belongs to the server, because the process that reads and writes there may be killed
+        with TemporaryDirectory(dir=self.graphs.folder, prefix=".", ignore_cleanup_errors=True) as name_of_folder:
+            folder, settings = Path(name_of_folder), (content_type, name, directed, self.settings.upload_bytes)
+            await asyncio.to_thread((folder / BODY).write_bytes, body)
+            title = await self.workers.run(read_upload, folder, *settings)
+            keep = partial(self.graphs.keep_upload, folder / GRAPH, title, client)
+            return await asyncio.get_running_loop().run_in_executor(self._background, keep)
 
     async def prepare_nodes(self, opened: OpenGraph, nodes: Iterable[int]) -> Recommender:
         """Prepare those of some nodes (positions) that are not prepared; return the recommender that has them.

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import rankdata
 
 from curiograph import kernels
 from curiograph.agents.agent import score_candidates
@@ -19,6 +18,7 @@ from curiograph.graph.graph import Graph
 from curiograph.recommendation.rankers import PageRankRanker
 from curiograph.rewards.reward_names import RewardLike, as_reward
 
+MOTIVES = ("igt", "cpt", "cct", "pagerank", "degree")
 DEFAULT_AHEAD = 9
 """Default number of nodes that agents plan ahead."""
 _MAX_WORK = 5e7
@@ -50,26 +50,18 @@ class StepView:
     """Whether the candidates are neighbors of the last node; at a dead end they are neighbors of the whole walk."""
 
     def order_candidates(self, reward: str) -> Int64:
-        """Return the indices of the candidates, best first: the choice of the agent, then by reward and PageRank."""
-        values, pagerank = self.values.get(reward, self.values["igt"]), self.values["pagerank"]
+        """Return the indices of the candidates, best first: the choice of the agent, then by reward."""
+        values = self.values.get(reward, self.values["igt"])
+        ties = self.values.get("pagerank", self.values["degree"])
         is_other = np.ones(len(self.nodes), np.bool_)
         if self.choice is not None:
             is_other[self.nodes.index(self.choice)] = False
-        return np.asarray(np.lexsort((-pagerank, -values, is_other)))
+        return np.asarray(np.lexsort((-ties, -values, is_other)))
 
     def find_best(self, motive: str) -> list[Hashable]:
         """Return the candidates with the highest value for a motive: several if they are equal."""
         values = self.values[motive]
         return [self.nodes[i] for i in np.flatnonzero(values == values.max(initial=-np.inf))]
-
-    def compute_percentiles(self, node: Hashable) -> dict[str, float]:
-        """Compute the percentile of a candidate for each motive: 1 is best, 0 worst, NaN for the only candidate."""
-        if node not in self.nodes:
-            raise WalkError(f"{quote_value(node)} is no candidate here; the candidates are {quote_value(self.nodes)}.")
-        i, others = self.nodes.index(node), len(self.nodes) - 1
-        if others == 0:
-            return dict.fromkeys(self.values, float("nan"))
-        return {motive: float((rankdata(values)[i] - 1) / others) for motive, values in self.values.items()}
 
 
 def view_step(
@@ -80,8 +72,9 @@ def view_step(
     *,
     ahead: int = DEFAULT_AHEAD,
     seed: int = 0,
+    motives: Sequence[str] = MOTIVES,
 ) -> StepView:
-    """Compute the candidates of a walk for its next step, and the choice of an agent.
+    """Compute the candidates of a walk for its next step, their values by `motives`, and the choice of an agent.
 
     Planners plan `ahead` nodes. With the same seed, agents that do not look ahead take the steps of `explore`.
     Raise WalkError if the walk visits a node twice, UnknownNodeError if a label is not in the graph.
@@ -112,10 +105,12 @@ def view_step(
         for name in ("igt", "cpt", "cct")
     )
     values = {"igt": igt.candidate_values}
-    if len(visited) ** 3 * len(labels) <= _MAX_WORK:
+    if "cpt" in motives and len(visited) ** 3 * len(labels) <= _MAX_WORK:
         values["cpt"] = exploration.round_scores(cpt.candidate_values)
-    values["cct"] = cct.candidate_values
-    values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if labels else np.empty(0)
+    if "cct" in motives:
+        values["cct"] = cct.candidate_values
+    if "pagerank" in motives:
+        values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if labels else np.empty(0)
     values["degree"] = graph.degrees[candidates.nodes].astype(np.float64)
     is_planner = hasattr(chooser, "width")  # of its beam
     scores = None if is_planner else score_candidates(chooser, exploration)
@@ -129,8 +124,8 @@ def view_step(
         nodes=labels,
         values=values,
         igt=float(igt.values[0]),
-        cpt=float(cpt.values[0]) if len(visited) <= MAX_COMPRESSED_NODES else float("nan"),
-        cct=float(cct.values[0]),
+        cpt=float(cpt.values[0]) if "cpt" in motives and len(visited) <= MAX_COMPRESSED_NODES else float("nan"),
+        cct=float(cct.values[0]) if "cct" in motives else float("nan"),
         choice=choice,
         scores=scores,
         on_the_way=bool(np.isin(candidates.nodes, last_neighbors).all()),

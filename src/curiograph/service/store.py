@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+import tempfile
 import threading
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
-import joblib
+import numpy as np
 
-from curiograph.errors import CuriographError, FileFormatError, SettingError, quote_value, shorten_text
+from curiograph.arrays import Float64
+from curiograph.errors import CuriographError, SettingError, quote_value
+from curiograph.files import open_atomic
 from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
-from curiograph.graph.io.formats import EXTENSIONS, read_graph
+from curiograph.graph.io.formats import read_graph
+from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
 from curiograph.graph.labels import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.predict import make_study
 from curiograph.recommendation.recommender import Recommender
-from curiograph.service.error_responses import LOG, InternalError, NotFoundError, TooLargeError
+from curiograph.service.error_responses import LOG, InternalError, NotFoundError
 from curiograph.service.json_labels import LabelIndex
-from curiograph.service.server_settings import MAX_EDGES, MAX_NODES, ServiceSettings
+from curiograph.service.layout import compute_layout
+from curiograph.service.server_settings import ServiceSettings
 
-UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension not in (".mat", ".safetensors"))
-"""File extensions of uploads: a small .mat can contain a full matrix that needs gigabytes, and kernels trust the arrays
-of a .safetensors, which anyone can write."""
 DEFAULT_GRAPH = "toy:everyday"
 """Id of the graph that the page shows first."""
-_MAX_TITLE = 80
-"""Maximum number of characters of the title of an upload."""
+_EXTENSION = ".safetensors"
 GraphKind = Literal["built-in", "data set", "file", "upload"]
 Stamp = tuple[tuple[int, int, int] | None, ...]
 """Inode, time of change and size of each file of a graph; None for a missing one."""
@@ -49,14 +51,21 @@ class GraphInfo:
     nodes: int | None = None
     edges: int | None = None
     directed: bool | None = None
+    weighted: bool | None = None
 
 
 class OpenGraph:
     """A graph in memory, with its labels and its recommender; in the server also with an index of the labels."""
 
-    def __init__(self, graph: Graph, labels: LabelReader | None = None) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, labels: LabelReader | None = None, file: Path | None = None) -> None:
+        self.graph, self.file = graph, file
         self.labels = labels or LabelReader(graph)
+        self.picture: bytes | None = None
+        """The picture as compressed JSON, once it was requested."""
+        self.views: dict[str, bytes] = {}
+        """Answers to the last views: every visitor begins with the same one."""
+        self.copy: Path | None = None
+        """File that `write_copy` has written."""
         self.num_kept = 0
         """Numbers that the recommender keeps, prepared while answering requests."""
         self._lock = threading.Lock()
@@ -71,18 +80,28 @@ class OpenGraph:
         """The recommender that simulates nothing: it uses the prepared nodes of a history, and PageRank alone."""
         return self.recommender.replace_curious(lambda ranker: replace(ranker, simulates=False))
 
+    @cached_property
+    def places(self) -> Float64:
+        """Coordinates of all nodes in pictures; worker processes share a file of them."""
+        if self.file is None:
+            return compute_layout(self.graph)
+        path = self.file.with_name("places.npy")
+        if not path.exists():
+            with open_atomic(path) as file:
+                np.save(file, compute_layout(self.graph))
+        places: Float64 = np.load(path, mmap_mode="r")
+        return places
+
     def write_copy(self) -> Path:
         """Return a file whose arrays worker processes map into memory; it is deleted with this object."""
         with self._lock:
-            return self._copy
-
-    @cached_property
-    def _copy(self) -> Path:
-        folder = TemporaryDirectory(prefix="curiograph-")
-        weakref.finalize(self, folder.cleanup)
-        path = Path(folder.name) / "graph"
-        joblib.dump(self.graph, path)
-        return path
+            if self.copy is None:
+                folder = tempfile.TemporaryDirectory(prefix="curiograph-")
+                weakref.finalize(self, folder.cleanup)
+                path = Path(folder.name) / f"graph{_EXTENSION}"
+                write_graph_file(self.graph, path)
+                self.copy = path
+            return self.copy
 
 
 @dataclass
@@ -96,6 +115,8 @@ class StoredGraph:
     """Function that reads the graph."""
     files: tuple[Path | None, Path | None] = (None, None)
     """File of the graph, and file of its prepared nodes."""
+    client: str = ""
+    """Address of the client that has uploaded it."""
     opened: OpenGraph | None = None
     """The graph, or None until it has been read."""
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -113,7 +134,8 @@ class StoredGraph:
         if self.opened is None:
             return GraphInfo(self.id, self.title, self.kind)
         graph = self.opened.graph
-        return GraphInfo(self.id, self.title, self.kind, graph.num_nodes, graph.num_edges, graph.directed)
+        size, weighted = (graph.num_nodes, graph.num_edges), graph.weights is not None
+        return GraphInfo(self.id, self.title, self.kind, *size, graph.directed, weighted)
 
     def load(self) -> OpenGraph:
         """Read the graph and its prepared nodes."""
@@ -158,9 +180,9 @@ _DATASET_TITLES = {
 }
 
 
-def _read_dataset(name: str, data: Path | None) -> Graph:
+def _read_dataset(name: str) -> Graph:
     """Read the graph of a dataset: its own, or the one that `predict` builds from the graph users' ratings."""
-    dataset = load_dataset(name, data)
+    dataset = load_dataset(name)
     return make_study(dataset).graph if dataset.graph is None else dataset.graph
 
 
@@ -170,10 +192,11 @@ class GraphStore:
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings, self._lock = settings, threading.Lock()
         entries = [StoredGraph(name, title, "built-in", read) for name, (title, read) in _BUILT_IN.items()]
-        for name in KINDS:
-            if find_dataset(name, settings.data) is not None:
-                read = partial(_read_dataset, name, settings.data)
-                entries.append(StoredGraph(name, _DATASET_TITLES[name], "data set", read))
+        entries += [
+            StoredGraph(name, _DATASET_TITLES[name], "data set", partial(_read_dataset, name))
+            for name in KINDS
+            if find_dataset(name) is not None
+        ]
         self._entries = {entry.id: entry for entry in entries}
         for name, path in settings.graphs.items():
             if name in self._entries:
@@ -189,11 +212,27 @@ class GraphStore:
         for entry in self._from_files:
             entry.loaded = entry.tried = entry.seen = entry.get_stamp()
         self._reload_lock = threading.Lock()
+        if settings.store is not None:
+            try:
+                settings.store.mkdir(mode=0o700, exist_ok=True)
+            except OSError as error:
+                raise SettingError(
+                    f"--store {settings.store} cannot be used ({error.strerror}); give a folder."
+                ) from None
+
+    @cached_property
+    def folder(self) -> Path:
+        """Folder of the files of uploads; they are deleted with this object unless they are to be kept."""
+        if self._settings.store is not None:
+            return self._settings.store
+        temporary = tempfile.TemporaryDirectory(prefix="curiograph-")
+        weakref.finalize(self, temporary.cleanup)
+        return Path(temporary.name)
 
     def list_graphs(self) -> list[GraphInfo]:
-        """List all graphs, uploads last."""
+        """List all graphs except uploads."""
         with self._lock:
-            return [entry.info for entry in self._entries.values()]
+            return [entry.info for entry in self._entries.values() if entry.kind != "upload"]
 
     def find(self, graph_id: str) -> StoredGraph:
         """Return the entry of a graph; raise NotFoundError if it does not exist."""
@@ -218,7 +257,9 @@ class GraphStore:
             return entry.opened
 
     def open_files(self) -> None:
-        """Read all graphs of files; raise the error of the first that cannot be read."""
+        """Read all graphs of files; raise the error of the first that cannot be read. Find kept uploads."""
+        if self._settings.store is not None:
+            self._find_uploads()
         for entry in self._from_files:
             with entry.lock:
                 entry.opened = entry.opened or entry.load()
@@ -251,28 +292,43 @@ class GraphStore:
                 result[kind].append(entry.id)
         return result
 
-    def check_upload(self, filename: str, content: bytes) -> str:
-        """Return the title of an upload, its file name; raise an error if it is too large or of another format."""
-        title = shorten_text(filename.replace("\\", "/").rpartition("/")[2][-_MAX_TITLE:] or "graph", _MAX_TITLE)
-        if len(content) > self._settings.upload_bytes:
-            limit = self._settings.upload_bytes
-            raise TooLargeError(f"{title}: has {len(content):,} bytes; at most {limit:,} are allowed.")
-        extension = Path(title).suffix.lower()
-        if extension not in UPLOAD_EXTENSIONS:
-            raise FileFormatError(
-                f"{title}: the extension {extension!r} is not supported; use one of {', '.join(UPLOAD_EXTENSIONS)}."
-            )
-        return title
+    def keep_upload(self, file: Path, title: str, client: str) -> GraphInfo:
+        """Move the file of an uploaded graph to the store, and add the graph.
 
-    def keep_upload(self, title: str, opened: OpenGraph) -> GraphInfo:
-        """Add an uploaded graph; the least recently used one is removed if there are too many."""
-        entry = StoredGraph(f"upload-{secrets.token_hex(6)}", title, "upload", lambda: opened.graph, opened=opened)
+        If there are too many, the least recently used one is removed: of this client, if it has any.
+        """
+        entry = self._create_upload(f"upload-{secrets.token_hex(16)}", title, client)
+        with open_atomic(self.folder / f"{entry.id}.json") as stream:
+            stream.write(json.dumps({"title": title, "client": client}).encode())
+        path = self.folder / f"{entry.id}{_EXTENSION}"
+        file.replace(path)
+        entry.opened = entry.load()
         with self._lock:
-            uploads = [other.id for other in self._entries.values() if other.kind == "upload"]
-            for least_recently_used in uploads[: max(0, len(uploads) + 1 - self._settings.uploads)]:
-                del self._entries[least_recently_used]
+            uploads = [other for other in self._entries.values() if other.kind == "upload"]
+            own = [other for other in uploads if other.client == client]
+            is_full = len(own) >= self._settings.uploads_per_client or len(uploads) >= self._settings.uploads
+            replaced = (own or uploads)[0].id if is_full else None
             self._entries[entry.id] = entry
+        if replaced is not None:
+            self.remove_upload(replaced)
         return entry.info
+
+    def _create_upload(self, upload_id: str, title: str, client: str) -> StoredGraph:
+        read = partial(read_graph_file, self.folder / f"{upload_id}{_EXTENSION}")
+        return StoredGraph(upload_id, title, "upload", read, client=client)
+
+    def _find_uploads(self) -> None:
+        """Add the uploads that an earlier service has kept; the log names those that cannot be used."""
+        for path in sorted(self.folder.glob("upload-*.json"), key=lambda path: path.stat().st_mtime):
+            try:
+                facts = json.loads(path.read_bytes())
+                entry = self._create_upload(path.stem, str(facts["title"]), str(facts["client"]))
+                entry.read()  # checks it
+            except (CuriographError, OSError, ValueError, KeyError, TypeError) as error:
+                LOG.error("the upload %s is left out: %s", path.stem, error)
+                continue
+            with self._lock:
+                self._entries[entry.id] = entry
 
     def remove_upload(self, graph_id: str) -> None:
         """Remove an upload; other graphs cannot be removed."""
@@ -281,19 +337,6 @@ class GraphStore:
             if entry is None or entry.kind != "upload":
                 raise NotFoundError(f"there is no upload {quote_value(graph_id)}; only uploads can be removed.")
             del self._entries[graph_id]
-
-
-def read_upload(path: Path, title: str, directed: bool) -> Graph:
-    """Read an uploaded file; raise FileFormatError if it is malformed, TooLargeError if the graph is too large.
-
-    `directed` is for edge lists; other formats contain this information.
-    """
-    try:
-        graph = read_graph(path, directed=directed or None)
-    except CuriographError as error:
-        raise type(error)(str(error).replace(str(path), title).replace(path.name, title)) from None
-    for unit, count, maximum in (("nodes", graph.num_nodes, MAX_NODES), ("edges", graph.num_edges, MAX_EDGES)):
-        if count > maximum:
-            raise TooLargeError(f"{title}: has {count:,} {unit}; at most {maximum:,} are allowed.")
-    require_edges(graph)
-    return graph
+        for extension in (_EXTENSION, ".json"):
+            with suppress(OSError):  # on Windows, a file that is mapped stays
+                (self.folder / f"{graph_id}{extension}").unlink(missing_ok=True)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from curiograph.centrality.pagerank import pagerank
 from curiograph.graph.io.formats import read_graph
 from curiograph.graph.toys import library
-from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.recommendation.recommender import recommend
+from curiograph.service import picture, schemas
+from curiograph.service.layout import lay_out_walk
 from curiograph.service.step_view import view_step
+from curiograph.service.store import OpenGraph
 
 
 def warm_kernels() -> None:
@@ -21,7 +25,9 @@ def warm_kernels() -> None:
         for reward in ("igt", "cpt"):
             view_step(graph, walk, agent, reward)
     measure(graph, walk)
-    gap_loops(graph, walk)
+    shown = schemas.ViewRequest(graph="toy:library", walk=[*walk], more=True)
+    picture.view_walk(OpenGraph(graph), shown)
+    lay_out_walk(3, np.array([[0, 1], [1, 2]]), 1)
     pagerank(graph, history=walk)
     recommend(graph, [walk, walk[:1], []], 3, diversity=0.5)[0].to_dict()
     with tempfile.TemporaryDirectory() as folder:

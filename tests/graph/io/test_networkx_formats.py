@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import networkx
 import pytest
 from hypothesis import given
@@ -33,11 +35,9 @@ GEXF = (
             "'a' to 'b' has weight -3.0",
         ),
         ("g.gml", "graph [ node [ id 1", "EOF"),
-        ("g.gml", 'graph [ node [ id 1 label "a" ] node [ id 2 label "a" ] ]', "'a'"),
         ("g.gml", "graph [ node [ id 1 ] edge [ source 1 target 5 ] ]", "undefined target 5"),
         ("g.gml", b"graph [\n\xff", "line 2: is not UTF-8"),
         ("g.gexf", "a b\n", "line 1"),
-        ("g.gexf", GEXF.format("Oslo"), "'Oslo'"),
     ],
 )
 def test_malformed_files(tmp_path, name, content, message):
@@ -54,11 +54,34 @@ def test_files_of_other_programs(tmp_path):
     assert read_graph(write_file(tmp_path, "g.graphml", text)) == weighted
     text = "graph [\r\n directed 1\r\n node [ id 5 ]\r\n node [ id 3 ]\r\n edge [ source 3 target 5 ]\r\n]\r\n"
     assert read_graph(write_file(tmp_path, "g.gml", text)) == Graph.from_edges([(3, 5)], nodes=[5, 3], directed=True)
-    assert read_graph(write_file(tmp_path, "g.gexf", GEXF.format("Rome"))).labels == ["Oslo", "Rome"]
     given_graph = networkx.DiGraph([("a", "b", {"weight": 2.5}), ("b", "ü")])
     networkx.write_gexf(given_graph, tmp_path / "n.gexf")
     given_graph.edges["b", "ü"]["weight"] = 1.0
     assert networkx.utils.graphs_equal(read_graph(tmp_path / "n.gexf").to_networkx(), given_graph)
+
+
+def test_titles(tmp_path):
+    """Labels of other programs are titles, and ids stay the labels; networkx writes the ids of GML as its labels."""
+    key = '<key id="n" for="node" attr.name="label" attr.type="string"/>'
+    nodes = '<node id="1"><data key="n">Oslo</data></node><node id="2"/>'
+    graphml = GRAPHML.format(f'{key}<graph>{nodes}<edge source="1" target="2"/></graph>')
+    gml = 'graph [ node [ id {} label "a" {} ] node [ id {} label "{}" ] edge [ source 1 target 2 ] ]'
+    for name, text, labels, titles in [
+        ("g.graphml", graphml, ["1", "2"], ("Oslo", "2")),
+        ("g.gexf", GEXF.format("Rome"), ["1", "2"], ("Oslo", "Rome")),
+        ("g.gexf", GEXF.format("Oslo"), ["1", "2"], ("Oslo", "Oslo")),
+        ("g.gml", gml.format(1, "", 2, "b"), ["a", "b"], None),
+        ("g.gml", gml.format(1, "", 2, "a"), [1, 2], ("a", "a")),
+        ("g.gml", gml.format(1, 'title "Oslo"', 2, "b"), ["a", "b"], ("Oslo", "b")),
+    ]:
+        graph = read_graph(write_file(tmp_path, name, text))
+        assert (graph.labels, graph.titles) == (labels, titles)
+        assert [graph.title(v) for v in range(2)] == list(titles or labels)
+        saved = Graph.from_networkx(networkx.relabel_nodes(graph.to_networkx(), str))
+        for ending in ("graphml", "gml", "json", "safetensors"):
+            assert_read_back(saved, tmp_path / f"w.{ending}")
+        assert saved.subgraph(saved.labels[:1]).titles == (titles and titles[:1])
+        assert saved.skeleton.titles == pickle.loads(pickle.dumps(saved)).titles == titles
 
 
 printable = st.text(max_size=4).filter(lambda text: text.isprintable() and text not in ("()", "[]"))

@@ -91,7 +91,7 @@ def test_modularity_and_participation_are_those_of_louvain_communities(case: tup
             continue
         nodes = np.array(order, np.int32)
         rows = subgraph_measures.link_nodes(skeleton.indptr, skeleton.indices, nodes, 0, len(nodes))
-        member, modularity = communities.find_communities(*rows)
+        member, modularity = communities.find_communities(*rows, communities.ORDERS)
         parts = [{order[k] for k in np.flatnonzero(member == name)} for name in np.unique(member)]
         check_equal(modularity, nx.community.modularity(induced, parts))
         check_equal(found["modularity"][number], modularity)

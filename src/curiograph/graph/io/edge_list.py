@@ -62,8 +62,9 @@ class Layout:
 
 
 def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
-    """Read an edge list or an adjacency matrix with labels; the file extension determines the delimiter.
+    """Read an edge list or an adjacency matrix with labels.
 
+    The file extension determines the delimiter, unless no line has it and all have a semicolon, a tab or a comma.
     Blank lines, lines that start with `#` and a header are skipped. Labels are integers if all names are integers,
     otherwise text. Nodes are in order of first appearance, except that the integers 0 to n - 1 keep their natural
     order.
@@ -118,6 +119,9 @@ def find_layout(path: Path) -> Layout:
     elif delimiter == "," and len({line.count(";") for _, line in head}) == 1 and ";" in head[0][1]:
         is_comma = all("," in _DECIMAL_COMMA.sub("", line) for _, line in head)
         delimiter = "," if is_comma else ";"
+    elif head and not any(len(_split(line, delimiter)) > 1 for _, line in head):
+        others = (other for other in ";\t," if all(other in line for _, line in head))
+        delimiter = next(others, delimiter)
     rows = [[field.strip('"') for field in _split(line, delimiter)] for _, line in head]
     decimal = "," if delimiter == ";" and any("," in field for row in rows for field in row[2:]) else "."
     first, second = [*rows, [], []][:2]

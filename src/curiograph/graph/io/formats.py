@@ -15,10 +15,11 @@ import lazy_loader
 
 from curiograph.errors import FileFormatError, GraphError, quote_value, shorten_text
 from curiograph.files import PathLike, as_path, check_file, open_atomic, read_bytes, read_text, wrap_parse_errors
-from curiograph.graph.edge_arrays import as_flag, check_labels, index_pairs
+from curiograph.graph.edge_arrays import as_flag, check_labels, find_titles, index_pairs
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.io.edge_list import DELIMITERS, read_edge_list, write_edge_list
 from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
+from curiograph.graph.io.markdown import read_vault
 
 nx = lazy_loader.load("networkx")
 
@@ -33,10 +34,11 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     path : str or path
         An edge list (`.tsv`: tabs, `.csv`: commas or semicolons, `.txt`, `.edges`, `.edgelist`: whitespace),
         `.graphml`, `.gml`, `.gexf`, node-link `.json`, curiograph's own `.safetensors`, or an adjacency matrix: a
-        `.csv` or `.tsv` with labels in the first row and the first column, or a `.mat` of MATLAB.
+        `.csv` or `.tsv` with labels in the first row and the first column, or a `.mat` of MATLAB; or a folder of
+        Markdown notes, see `curiograph.graph.io.markdown.read_vault`.
     directed : bool, optional
-        Whether the graph is directed. Default: as stated in the file; undirected for edge lists, which do not state it;
-        a matrix is directed if it is not symmetric. A value that contradicts the file raises FileFormatError.
+        Whether the graph is directed. Default: as stated in the file; undirected for edge lists and notes; a
+        matrix is directed if it is not symmetric. A value that contradicts the file raises FileFormatError.
 
     Returns
     -------
@@ -50,6 +52,9 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
 
     Notes
     -----
+    The attribute `label` (else `title` or `name`) of a node in GraphML, GEXF and JSON is its title, which is shown in
+    place of the label.
+
     Edge lists have one edge per line: two names and optionally a weight. Blank lines, comments and a header such as
     `source target`, or any other with a title above numeric weights, are skipped. Every line that starts with `#` is a
     comment, so a name that starts with `#` needs quotes in a `.csv`, or another format. Labels are integers if all
@@ -71,6 +76,8 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     """
     path = as_path(path)
     directed = None if directed is None else as_flag(directed)
+    if path.is_dir():
+        return read_vault(path, directed=bool(directed)).graph
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         known = ", ".join(_READERS)
@@ -125,7 +132,7 @@ def write_graph(graph: Graph, path: PathLike) -> None:
 
 
 def read_graphml(path: Path, directed: bool | None = None) -> Graph:
-    """Read a GraphML file; node ids become text labels, the edge attribute `weight` is kept."""
+    """Read a GraphML file; node ids become text labels, the edge attribute `weight` and titles are kept."""
     data = read_bytes(path)
     with wrap_parse_errors(path, "GraphML"):
         graph = nx.read_graphml(io.BytesIO(data), node_type=str)
@@ -133,7 +140,7 @@ def read_graphml(path: Path, directed: bool | None = None) -> Graph:
 
 
 def read_gexf(path: Path, directed: bool | None = None) -> Graph:
-    """Read a GEXF file of Gephi; the label of a node is its `label`, or its `id` if it has no `label`.
+    """Read a GEXF file of Gephi; node ids become text labels, and the attribute `label` the title.
 
     The weights of edges are kept; an edge without one has the weight 1 if others have weights.
     """
@@ -141,14 +148,20 @@ def read_gexf(path: Path, directed: bool | None = None) -> Graph:
     with wrap_parse_errors(path, "GEXF"):
         graph = nx.read_gexf(io.BytesIO(data))
         weighted = any(weight is not None for _, _, weight in graph.edges(data="weight"))
-        return _convert(_name_nodes(graph), 1.0 if weighted else None)
+        return _convert(graph, 1.0 if weighted else None)
 
 
 def read_gml(path: Path, directed: bool | None = None) -> Graph:
-    """Read a GML file; the label of a node is its `label`, or its `id` if it has no `label`."""
+    """Read a GML file; the label of a node is its `label`, as in networkx, or its `id` if two nodes share a `label`."""
     text = read_text(path)
     with wrap_parse_errors(path, "GML"):
-        return _convert(_name_nodes(nx.parse_gml(text.splitlines(), label="id")))
+        graph = nx.parse_gml(text.splitlines(), label="id")
+        names = {node: attributes.get("label", node) for node, attributes in graph.nodes.items()}
+        if len(set(names.values())) == len(names):
+            for attributes in graph.nodes.values():
+                attributes.pop("label", None)
+            graph = nx.relabel_nodes(graph, names)
+        return _convert(graph)
 
 
 def read_matlab(path: Path, directed: bool | None = None) -> Graph:
@@ -210,20 +223,14 @@ def from_node_link(document: Any, where: str, directed: bool | None = None) -> G
             raise GraphError(f"directed is {quote_value(stated)}, not true or false")
         try:
             labels = check_labels(as_label(node["id"]) for node in document["nodes"])
+            titles = find_titles(labels, document["nodes"])
             links = document["edges" if "edges" in document else "links"]
             positions = {label: number for number, label in enumerate(labels)}
             ends = [(positions[as_label(link["source"])], positions[as_label(link["target"])]) for link in links]
         except KeyError as error:  # a key, or a node
             raise GraphError(f"{error} is missing") from None
-        return Graph.from_arrays(*index_pairs(ends, [link.get("weight") for link in links], labels), directed=stated)
-
-
-def _name_nodes(graph: Any) -> Any:
-    names = {node: node if label is None else label for node, label in graph.nodes(data="label")}
-    if None in names or len(set(names.values())) < len(names):
-        twice = [name for name in names.values() if list(names.values()).count(name) > 1]
-        raise GraphError(f"two nodes have the same label {twice[0]!r}" if twice else "a node has no id")
-    return nx.relabel_nodes(graph, names)
+        weights = [link.get("weight") for link in links]
+        return Graph.from_arrays(*index_pairs(ends, weights, labels, titles), directed=stated)
 
 
 def _convert(graph: Any, default_weight: float | None = None) -> Graph:
@@ -243,6 +250,8 @@ def write_graphml(graph: Graph, path: PathLike) -> None:
 def write_gml(graph: Graph, path: PathLike) -> None:
     """Write a GML file; integer labels become text."""
     converted = _prepare(graph, "GML")
+    for attributes in converted.nodes.values():  # networkx writes the label of the node as `label`
+        attributes |= {"title": attributes.pop("label")} if "label" in attributes else {}
     with open_atomic(path) as stream:
         nx.write_gml(converted, stream)
 

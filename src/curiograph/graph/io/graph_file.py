@@ -1,8 +1,9 @@
 """curiograph's own file of a graph, a `.safetensors` that is opened as a memory map.
 
 Arrays: `indptr`, `indices`; `weights` and `loops` if there are any; for the labels nothing (a range), `values`
-(integers), or `blob`, `offsets` and `order` (text); and `skeleton_indptr`, `skeleton_indices` of a directed graph,
-which take seconds to build. The metadata contain the rest, and a checksum of the arrays.
+(integers), or `blob`, `offsets` and `order` (text); `title_blob` and `title_offsets` if there are titles; and
+`skeleton_indptr`, `skeleton_indices` of a directed graph, which take seconds to build. The metadata contain the
+rest, and a checksum of the arrays.
 """
 
 from __future__ import annotations
@@ -51,6 +52,9 @@ def write_graph_file(graph: Graph, path: PathLike) -> None:
     elif isinstance(names, TextLabels):
         order = names.sort() if names.order is None else names.order
         arrays |= {"blob": names.blob, "offsets": names.offsets, "order": order}
+    if graph.titles is not None:
+        titles = TextLabels.from_labels(graph.titles)
+        arrays |= {"title_blob": titles.blob, "title_offsets": titles.offsets}
     arrays = {name: array for name, array in arrays.items() if array is not None}
     facts = {
         "format": FORMAT,
@@ -81,6 +85,8 @@ def read_graph_file(path: Path, directed: bool | None = None) -> Graph:
             names = IntegerLabels(arrays["values"])
         elif "blob" in arrays:
             names = TextLabels(arrays["blob"], arrays["offsets"], arrays["order"])
+        if "title_blob" in arrays:
+            names.titles = tuple(TextLabels(arrays["title_blob"], arrays["title_offsets"]))
         settings: dict[str, Any] = {"directed": facts["directed"], "names": names, "loops": arrays.get("loops")}
         if facts["directed"]:
             settings["skeleton"] = Graph(arrays["skeleton_indptr"], arrays["skeleton_indices"], names=names)

@@ -15,6 +15,7 @@ from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.similarity import Similarity
 from curiograph.growth.first_visits import is_recorded, is_single, place_walks, select_first_visits
+from curiograph.growth.graph_gaps import SortedGraph
 from curiograph.human.people.measure_catalog import MEASURES, select_measures
 from curiograph.human.people.people_table import WalkTable, average_people
 from curiograph.human.people.walk_measures import (
@@ -196,8 +197,9 @@ def profile(
     if "meaning" in groups:
         values |= measure_similarity(graph, people.nodes, people.offsets, similarity, selected)
     if "leaps" in groups:
-        first = select_first_visits(people.nodes, people.offsets)
-        leaps = kernels.leaps.measure_leaps(skeleton.indptr, skeleton.indices, *first, find_communities(graph))
+        first, ordered = select_first_visits(people.nodes, people.offsets), SortedGraph(graph)
+        members = ordered.find_communities()[ordered.place]
+        leaps = kernels.leaps.measure_leaps(skeleton.indptr, skeleton.indices, *first, members)
         values |= dict(zip(("leaps", "dance"), leaps.T, strict=True))
     found = Profile(people, values, graph, similarity)
     if "style" in groups:
@@ -214,22 +216,6 @@ def profile(
             column = [table.get((name, people.user(number)), np.nan) for number in range(len(people))]
             values[f"motive_{name}"] = np.array(column)
     return Profile(people, {name: values[name] for name in selected}, graph, similarity)
-
-
-def find_communities(graph: Graph) -> Int64:
-    """Return the community of every node of a whole graph, by the method of Louvain; nodes are sorted by label."""
-    import networkx as nx
-
-    order = sorted(range(graph.num_nodes), key=lambda node: str(graph.label(node)))
-    place = np.empty(graph.num_nodes, np.int64)
-    place[order] = np.arange(graph.num_nodes)
-    ends = np.sort(place[np.column_stack(graph.skeleton.get_edges()[:2])], axis=1)
-    sorted_graph = nx.empty_graph(graph.num_nodes)
-    sorted_graph.add_edges_from(ends[np.lexsort(ends.T[::-1])].tolist())
-    found = np.empty(graph.num_nodes, np.int64)
-    for number, members in enumerate(nx.community.louvain_communities(sorted_graph, seed=0)):
-        found[[order[member] for member in members]] = number
-    return found
 
 
 def profile_part(shared: tuple[Graph, Int32, Int64, list[str]], task: tuple[int, int]) -> dict[str, NDArray[Any]]:

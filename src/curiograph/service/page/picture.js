@@ -1,404 +1,685 @@
-// The picture of a walk as SVG: visited nodes, their links, gaps as soft areas, and candidates for the next step.
-// Coordinates come from the server and never change; zooming and panning move the view only.
+// The picture: the whole graph in light grey, the walk on it in ink, gaps as soft areas, next nodes as rings.
 
-const NUM_UNFADED = 14; // newest nodes of a long walk that do not fade
-const FADE_ABOVE = 40; // nodes of a walk above which old ones fade
-const REACH = 24; // pixels around a node that belong to it
-const FONT = 13;
-const STEP_SECONDS = 0.5; // of the animation
+import { placeLabels, title } from "./labels.js";
 
-const STYLE = `
-  .cg-svg text { pointer-events: none; font: ${FONT}px Roboto, sans-serif; fill: var(--text); paint-order: stroke; stroke: var(--paper);
-    stroke-width: 3px; stroke-linejoin: round; }
-  .cg-svg .strong { font-weight: 600; }
-  .cg-svg .number { font-size: 11px; font-weight: 600; fill: var(--paper); stroke: none; text-anchor: middle; }
-  .cg-svg .link { stroke: var(--edge); stroke-width: 1.4px; }
-  .cg-svg .walked { stroke: var(--agent); stroke-width: 3px; }
-  .cg-svg .walked.you { stroke: var(--human); }
-  .cg-svg .walked.jump { stroke-dasharray: 1 6; stroke-linecap: round; stroke-width: 2px; }
-  .cg-svg .offer { stroke: var(--edge); stroke-width: 1.4px; stroke-dasharray: 4 4; }
-  .cg-svg .gap { fill: var(--igt); stroke: var(--igt); stroke-width: 12px; stroke-linejoin: round; }
-  .cg-svg .gap.closed { fill: var(--mixture); stroke: var(--mixture); }
-  .cg-svg .node { fill: var(--agent); stroke: var(--paper); stroke-width: 2px; }
-  .cg-svg .node.you { fill: var(--human); }
-  .cg-svg .node.last { stroke: var(--text); stroke-width: 3px; }
-  .cg-svg .candidate { fill: var(--paper); stroke: var(--faint); stroke-width: 2px; }
-  .cg-svg .candidate.best { stroke: var(--igt); stroke-width: 4px; }
-  .cg-svg .candidate.lit { fill: var(--igt); }
-  .cg-svg .name { fill: var(--faint); }
-  .cg-svg .dim { opacity: 0.15; }
-`;
+const MOVE_MS = 200;
+const REACH = 20; // pixels around a node that belong to it
+const MAX_AREAS = 12; // newest open gaps that are drawn, and in a dense graph; pointing at another one shows it
+const MAX_DENSE_AREAS = 5;
+const MAX_CLOSED = 2;
+const MAX_GRAPH_AREAS = 12; // the same for gaps of the whole graph
+export const MAX_WHOLE = 400; // nodes of a graph up to which all of it is in view at first
+const UNFADED = 16; // newest nodes of a walk that do not fade in a dense graph
+const MANY = 24; // next nodes above which they are small
+const FLIPS = [[1, 1], [-1, 1], [1, -1], [-1, -1]];
+const MINIMAP = { width: 190, height: 130 };
 
-const pen = document.createElement("canvas").getContext("2d");
-const widths = new Map();
+const ease = (share) => 1 - (1 - Math.min(1, Math.max(0, share))) ** 3;
 
-function measure(text, strong) {
-  const key = (strong ? "!" : " ") + text;
-  if (!widths.has(key)) {
-    if (widths.size > 5000) widths.clear();
-    pen.font = `${strong ? 600 : 400} ${FONT}px Roboto, sans-serif`;
-    widths.set(key, pen.measureText(text).width);
-  }
-  return widths.get(key);
-}
-
-const overlap = (a, b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
-
-export default {
-  template: `
-    <div class="cg-picture" ref="box">
-      <svg ref="svg" class="cg-svg" role="img" :width="width" :height="height" :aria-label="walk.label"
-        :data-count="count" @wheel.prevent="zoomWithWheel" @pointerdown="press" @pointermove="move" @pointerup="release"
-        @pointercancel="release" @pointerleave="leave">
-        <component is="style">{{ style }}</component>
-        <polygon v-for="gap in gaps" :key="'g' + gap.index" :points="gap.points" :class="gap.kind" :opacity="gap.opacity" />
-        <line v-for="link in links" :key="link.key" v-bind="link.line" :class="link.kind" :opacity="link.opacity" />
-        <line v-for="each in candidates" :key="'o' + each.id" v-bind="each.line" class="offer"
-          :class="{ dim: isDimmed }" />
-        <g v-for="node in nodes" :key="node.index" :opacity="node.opacity">
-          <path :d="node.shape" class="node" :class="node.kind" :transform="node.place" :data-node="node.name" />
-          <text v-if="radius > 8" class="number" :x="node.x" :y="node.y + 4">{{ node.index + 1 }}</text>
-        </g>
-        <circle v-for="each in candidates" :key="'c' + each.id" :cx="each.x" :cy="each.y" r="7" class="candidate"
-          :class="{ best: each.best, lit: hovered.candidate === each.id, dim: isDimmed }"
-          :data-candidate-name="each.name" />
-        <text v-for="each in labels" :key="each.key" :x="each.x" :y="each.y" :class="each.kind"
-          :text-anchor="each.anchor" :opacity="each.opacity">{{ each.name }}</text>
-      </svg>
-      <div v-if="walk.more" class="cg-more">{{ walk.more }}</div>
-      <div v-if="walk.title" class="cg-caption"><b>{{ walk.title }}</b>: {{ caption }}</div>
-      <div class="cg-zoom" :class="{ small: isSmall }">
-        <button type="button" aria-label="zoom in" title="zoom in (+)" data-keys="+ =" @click="zoom(1.4)">+</button>
-        <button type="button" aria-label="zoom out" title="zoom out (-)" data-keys="-" @click="zoom(1 / 1.4)">−</button>
-        <button type="button" aria-label="fit" title="show the whole walk (0)" data-keys="0" @click="fit">⤢</button>
-      </div>
-      <div v-if="tip" class="cg-tip" :style="tip.style"><div v-for="line in tip.lines">{{ line }}</div></div>
-    </div>`,
-
-  props: { walk: Object, listed: Boolean },
-
-  data() {
-    return { width: 640, height: 480, view: { x: 0, y: 0, scale: 100 }, isMoved: false, hovered: {}, shown: null };
-  },
-
-  created() {
-    this.style = STYLE;
+export class Picture {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {{visit: (index: number) => void, point: (what: object|null, x: number, y: number) => void}} on
+   */
+  constructor(canvas, on) {
+    this.canvas = canvas;
+    this.on = on;
+    this.pen = canvas.getContext("2d");
+    this.graph = null; // answer of GET picture
+    this.view = null; // answer of POST view
+    this.rival = null; // walk of the agent, as labels or places
+    this.areas = null; // places and titles around gaps of the whole graph, if these are shown
+    this.lit = null; // index of the gap that is pointed at
+    this.hover = null;
+    this.hidden = false; // whether the effects of next nodes are hidden, as in a race
+    this.camera = { x: 0, y: 0, scale: 1 };
+    this.aim = null;
+    this.whole = true;
+    this.moved = false; // whether the visitor has moved the view
+    this.born = 0; // when the last step was shown
+    this.labels = []; // as placed
     this.pointers = new Map();
-  },
+    this.insets = { left: [0], top: 0, right: [0], bottom: 0 }; // left and right: distances to try
+    this.turned = false; // whether x and y are exchanged, and which are mirrored, to use the free space
+    this.flip = [1, 1];
+    this.cards = []; // boxes that cover the picture
+    this.hint = null; // index of the next node that pulses
+    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.readColors());
+    new ResizeObserver(() => this.resize()).observe(canvas);
+    this.listen();
+    this.readColors();
+  }
 
-  mounted() {
-    this.observer = new ResizeObserver(() => this.resize());
-    this.observer.observe(this.$refs.box);
-    this.resize();
-    this.onHover = (event) => (this.hovered = event.detail);
-    if (this.listed) window.addEventListener("cg-hover", this.onHover);
-  },
+  readColors() {
+    const style = getComputedStyle(document.documentElement);
+    this.colors = Object.fromEntries(
+      ["paper", "ink", "soft", "faint", "line", "between", "blue", "green", "orange"].map((name) => [
+        name,
+        style.getPropertyValue(`--${name}`).trim(),
+      ]),
+    );
+    this.shade = null;
+    this.redraw();
+  }
 
-  unmounted() {
-    this.observer.disconnect();
-    window.removeEventListener("cg-hover", this.onHover);
-    clearInterval(this.timer);
-    cancelAnimationFrame(this.frame);
-  },
-
-  watch: {
-    walk(now, before) {
-      this.stop();
-      this.hovered = {};
-      const last = this.project(now.nodes[now.nodes.length - 1]);
-      const isOutside = last.x < 20 || last.y < 20 || last.x > this.width - 20 || last.y > this.height - 20;
-      if (this.isMoved && now.start === before.start && !isOutside) return; // keep the view of the visitor
-      this.isMoved = false;
-      this.glide(this.computeFit());
-    },
-    hovered() {
-      if (!this.listed) return;
-      document.querySelectorAll("[data-gap]").forEach((row) => {
-        row.classList.toggle("cg-lit", this.litGaps.has(Number(row.dataset.gap)));
-      });
-    },
-  },
-
-  computed: {
-    count() {
-      return this.shown ?? this.walk.nodes.length;
-    },
-    isSmall() {
-      return this.width < 480;
-    },
-    radius() {
-      return this.count <= FADE_ABOVE ? 11 : 7;
-    },
-    litGaps() {
-      const { gap, node } = this.hovered;
-      if (gap !== undefined) return new Set([gap]);
-      if (node === undefined) return new Set();
-      return new Set(this.walk.gaps.flatMap((each, index) => (each.nodes.includes(node) ? [index] : [])));
-    },
-    litNodes() {
-      const { gap, node } = this.hovered;
-      if (gap !== undefined) return new Set(this.walk.gaps[gap]?.nodes);
-      if (node === undefined) return null;
-      return new Set([node, ...this.walk.links.flatMap(([a, b]) => (a === node ? [b] : b === node ? [a] : []))]);
-    },
-    isDimmed() {
-      return this.litNodes !== null;
-    },
-    nodes() {
-      return this.walk.nodes.slice(0, this.count).map((node, index) => {
-        const { x, y } = this.project(node);
-        const isLast = index === this.count - 1;
-        const r = this.radius * (isLast ? 1.25 : 1);
-        const shapes = {
-          start: `M0 ${-1.3 * r}L${1.3 * r} 0L0 ${1.3 * r}L${-1.3 * r} 0Z`,
-          you: `M${-r} ${-r}H${r}V${r}H${-r}Z`,
-        };
-        const circle = `M${-r} 0A${r} ${r} 0 1 1 ${r} 0A${r} ${r} 0 1 1 ${-r} 0Z`;
-        return {
-          ...node, index, x, y, r: node.by === "start" ? 1.3 * r : r, shape: shapes[node.by] ?? circle, place: `translate(${x} ${y})`,
-          kind: { you: node.by === "you", last: isLast }, opacity: this.fade(index),
-        };
-      });
-    },
-    links() {
-      const lit = this.litNodes;
-      const { node, gap } = this.hovered;
-      return this.walk.links
-        .filter(([, b]) => b < this.count)
-        .map(([a, b, isJump]) => {
-          const isLit = gap !== undefined ? lit?.has(a) && lit.has(b) : a === node || b === node;
-          const opacity = lit ? (isLit ? 1 : 0.05) : this.fade(a) * this.fade(b);
-          const kind = { link: true, walked: b === a + 1, you: this.walk.nodes[b].by === "you", jump: isJump };
-          const [from, to] = [this.nodes[a], this.nodes[b]];
-          return { key: `${a}-${b}`, kind, opacity, line: { x1: from.x, y1: from.y, x2: to.x, y2: to.y } };
-        });
-    },
-    gaps() {
-      const count = this.count;
-      const numOpen = this.walk.gaps.filter((gap) => gap.opened <= count && (gap.closed === null || gap.closed > count)).length;
-      const shades = { open: Math.min(0.16, 0.9 / numOpen), fresh: numOpen < 6 ? 0.42 : 0.26 }; // many areas overlap
-      const drawn = this.walk.gaps.flatMap((gap, index) => {
-        const isClosed = gap.closed !== null && gap.closed <= count;
-        const isLit = this.litGaps.has(index);
-        if (gap.opened > count || (gap.hidden && !isLit)) return [];
-        const kind = {
-          gap: true, closed: isClosed, filled: gap.closed === count, fresh: !isClosed && gap.opened === count, lit: isLit,
-        };
-        const isNew = kind.fresh || kind.filled;
-        let opacity = isClosed ? 0.25 : shades.open;
-        if (isLit) opacity = Math.max(shades.open, 0.6 / this.litGaps.size);
-        else if (this.isDimmed) opacity = shades.open / 4;
-        else if (isNew) opacity = shades.fresh;
-        const points = gap.nodes.map((node) => `${this.nodes[node].x},${this.nodes[node].y}`).join(" ");
-        return [{ index, kind, points, opacity, order: (isLit ? 2e6 : 0) + (isClosed ? 0 : 1e6) + gap.opened }];
-      });
-      return drawn.sort((a, b) => a.order - b.order); // the newest open gaps are on top
-    },
-    candidates() {
-      if (this.shown !== null) return [];
-      const last = this.nodes[this.count - 1];
-      return this.walk.candidates.map((each) => {
-        const { x, y } = this.project(each);
-        return { ...each, x, y, line: { x1: last.x, y1: last.y, x2: x, y2: y } };
-      });
-    },
-    labels() {
-      const isLong = this.count > FADE_ABOVE;
-      const visited = this.nodes.map((node) => {
-        const isLast = node.index === this.count - 1;
-        const isLit = this.litNodes?.has(node.index);
-        const isNamed = !isLong || isLast || isLit || node.index === 0 || node.index >= this.count - NUM_UNFADED;
-        const priority = node.index === this.hovered.node ? 4e6 : isLast ? 3e6 : isLit ? 2e6 : node.index;
-        const opacity = this.litNodes && !isLit ? 0.15 : node.opacity;
-        return { ...node, key: `n${node.index}`, priority, strong: isLast || isLit, isNamed, opacity };
-      });
-      const offered = this.candidates.map((each, index) => {
-        const priority = this.hovered.candidate === each.id ? 4e6 : 1e6 - index;
-        const isLeft = each.x < this.nodes[this.count - 1].x;
-        const opacity = this.isDimmed ? 0.15 : 1;
-        return { ...each, key: `c${each.id}`, r: 7, priority, isNamed: true, isOffer: true, isLeft, opacity };
-      });
-      const all = [...visited, ...offered];
-      const taken = all.map(({ x, y, r }) => ({ x0: x - r, x1: x + r, y0: y - r, y1: y + r }));
-      const [x1, y1] = [this.width, this.height];
-      taken.push(this.isSmall ? { x0: x1 - 132, x1, y0: y1 - 44, y1 } : { x0: x1 - 44, x1, y0: 0, y1: 132 }); // buttons
-      const drawn = [];
-      for (const each of all.filter((one) => one.isNamed).sort((a, b) => b.priority - a.priority)) {
-        const wide = measure(each.name, each.strong);
-        const [side, up] = [each.r + 6, each.r + 7];
-        const tries = [
-          [side, 4, "start"], [-side, 4, "end"], [0, -up, "middle"], [0, up + 10, "middle"],
-          [side - 4, -8, "start"], [side - 4, 16, "start"], [4 - side, -8, "end"], [4 - side, 16, "end"],
-        ];
-        if (each.isLeft) tries.unshift(tries.splice(1, 1)[0]); // outwards
-        const boxes = tries.map(([dx, dy, anchor]) => {
-          const x0 = each.x + dx - { start: 0, middle: wide / 2, end: wide }[anchor];
-          const y1 = each.y + dy + 3;
-          return { x0, x1: x0 + wide, y0: y1 - FONT, y1, x: each.x + dx, y: each.y + dy, anchor };
-        });
-        const inside = boxes.filter((box) => box.x0 > 2 && box.x1 < this.width - 2 && box.y0 > 2 && box.y1 < this.height - 2);
-        const free = inside.find((box) => !taken.some((other) => overlap(box, other)));
-        const box = free ?? (each.priority >= 3e6 ? inside[0] : undefined);
-        if (!box) continue;
-        taken.push(box);
-        drawn.push({ ...each, ...box, box, kind: { strong: each.strong, name: each.isOffer } });
+  /** Show a graph. */
+  setGraph(graph) {
+    this.graph = graph;
+    this.view = this.rival = this.shade = this.paths = this.areas = null;
+    this.moved = false;
+    this.whole = graph.nodes <= MAX_WHOLE;
+    this.indexOf = graph.labels ? new Map(graph.labels.map((label, i) => [label, i])) : null;
+    if (graph.labels && graph.links) {
+      const degree = new Int32Array(graph.nodes);
+      for (const [a, b] of graph.links) {
+        degree[a] += 1;
+        degree[b] += 1;
       }
-      return drawn;
-    },
-    caption() {
-      const growth = this.walk.growth.slice(0, this.count);
-      const [now, sum] = [growth[growth.length - 1], growth.reduce((a, b) => a + b, 0)];
-      return `${now} open ${now === 1 ? "gap" : "gaps"}, sum over ${this.count} nodes ${sum}`;
-    },
-    tip() {
-      const { node, candidate, x, y } = this.hovered;
-      if (x === undefined) return null;
-      const lines = node !== undefined ? this.walk.nodes[node]?.tip : this.walk.candidates.find((c) => c.id === candidate)?.tip;
-      if (!lines) return null;
-      const side = x > this.width / 2 ? { right: `${this.width - x + 16}px` } : { left: `${x + 16}px` };
-      const level = y > this.height / 2 ? { bottom: `${this.height - y + 8}px` } : { top: `${y + 8}px` };
-      return { lines, style: { ...side, ...level } };
-    },
-  },
+      this.hubs = [...degree.keys()].sort((a, b) => degree[b] - degree[a]).slice(0, 40);
+    } else this.hubs = [];
+  }
 
-  methods: {
-    project({ x, y }) {
-      const { view, width, height } = this;
-      return { x: (x - view.x) * view.scale + width / 2, y: (y - view.y) * view.scale + height / 2 };
-    },
-    fade(index) {
-      const age = this.count - 1 - index;
-      const isLit = this.litNodes?.has(index);
-      if (this.litNodes) return isLit ? 1 : 0.15;
-      return this.count <= FADE_ABOVE ? 1 : Math.max(0.2, 1 - Math.max(0, age - NUM_UNFADED) / 40);
-    },
-    computeFit() {
-      const [left, top, right, bottom] = this.walk.view;
-      const scale = Math.min(this.width / (right - left), this.height / (bottom - top), 140);
-      return { x: (left + right) / 2, y: (top + bottom) / 2, scale };
-    },
-    fit() {
-      this.isMoved = false;
-      this.glide(this.computeFit());
-    },
-    glide(to) {
-      cancelAnimationFrame(this.frame);
-      const from = { ...this.view };
-      if (matchMedia("(prefers-reduced-motion: reduce)").matches || document.hidden) return void (this.view = to);
-      if (Object.keys(to).every((key) => Math.abs(to[key] - from[key]) < 1e-6)) return;
-      const start = performance.now();
-      const draw = (now) => {
-        const share = Math.min(1, Math.max(0, (now - start) / 300));
-        const eased = share * (2 - share);
-        const mix = (key) => from[key] + (to[key] - from[key]) * eased;
-        this.view = { x: mix("x"), y: mix("y"), scale: mix("scale") };
-        if (share < 1) this.frame = requestAnimationFrame(draw);
-      };
-      this.frame = requestAnimationFrame(draw);
-    },
-    resize() {
-      const { clientWidth, clientHeight } = this.$refs.box;
-      if (!clientWidth) return;
-      [this.width, this.height] = [clientWidth, clientHeight];
-      if (!this.isMoved) this.view = this.computeFit();
-    },
-    zoom(factor, x = this.width / 2, y = this.height / 2) {
-      cancelAnimationFrame(this.frame);
-      const scale = Math.min(600, Math.max(8, this.view.scale * factor));
-      const change = 1 / this.view.scale - 1 / scale;
-      this.view = {
-        x: this.view.x + (x - this.width / 2) * change, y: this.view.y + (y - this.height / 2) * change, scale,
-      };
-      this.isMoved = true;
-    },
-    zoomWithWheel(event) {
-      this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), ...this.locate(event));
-    },
-    locate(event) {
-      const box = this.$refs.svg.getBoundingClientRect();
+  /** Show a walk; `isStep` if it continues the one that is shown. */
+  setView(view, isStep) {
+    const before = this.view;
+    this.view = view;
+    this.lit = this.hover = null;
+    this.from = isStep && before && this.graph.dense ? before.places.slice(0, before.walk.length) : null;
+    this.born = performance.now();
+    this.isStep = isStep;
+    if (!isStep) this.moved = false;
+    const isAll = this.whole && !this.graph.dense;
+    if (!isStep || (!this.moved && !isAll) || !this.isInView(view.places[view.walk.length - 1])) this.fit(isStep);
+    this.redraw();
+  }
+
+  isInView([x, y]) {
+    const [px, py] = this.project(x, y);
+    const { width, height } = this.canvas.getBoundingClientRect();
+    return px > 0 && px < width && py > 0 && py < height - this.insets.bottom;
+  }
+
+  resize() {
+    const { width, height } = this.canvas.getBoundingClientRect();
+    const ratio = Math.min(2, window.devicePixelRatio || 1);
+    this.canvas.width = Math.max(1, Math.round(width * ratio));
+    this.canvas.height = Math.max(1, Math.round(height * ratio));
+    this.ratio = ratio;
+    if (this.graph) this.fit(false);
+  }
+
+  /** Move the camera so that the graph, or the walk with its next nodes, or some places are in view. */
+  fit(isSmooth, shown = null) {
+    if (!this.graph) return;
+    const { camera, turned, flip } = this.findFit(shown);
+    Object.assign(this, { turned, flip });
+    this.moveTo(camera, isSmooth);
+  }
+
+  /** Find the camera that shows things as large as possible without any node under a card. */
+  findFit(shown, { insets, cards } = this) {
+    const { width, height } = this.canvas.getBoundingClientRect();
+    const showsAll = !shown && this.whole && !this.graph.dense;
+    const places = shown ?? (showsAll ? this.graph.places : this.view?.places);
+    let [left, top, right, bottom] = this.graph.area;
+    if (!showsAll && places) {
+      const [xs, ys] = [0, 1].map((axis) => places.map((place) => place[axis]));
+      const margin = Math.max(0.6, 0.06 * (Math.max(...xs) - Math.min(...xs)));
+      [left, top, right, bottom] = [Math.min(...xs) - margin, Math.min(...ys) - margin, Math.max(...xs) + margin, Math.max(...ys) + margin];
+    }
+    const turned = showsAll && height - insets.top - insets.bottom > 1.15 * width && right - left > 1.05 * (bottom - top);
+    if (turned) [left, top, right, bottom] = [top, left, bottom, right];
+    const isCovered = ({ x, y, scale }, flip) =>
+      (places ?? []).some((place) => {
+        const [px, py] = [x + scale * flip[0] * place[turned ? 1 : 0], y + scale * flip[1] * place[turned ? 0 : 1]];
+        return cards.some((card) => px > card.left - 12 && px < card.right + 12 && py > card.top - 12 && py < card.bottom + 12);
+      });
+    let best = null;
+    for (const start of insets.left) {
+      for (const end of insets.right) {
+        const free = { width: Math.max(80, width - start - end), height: Math.max(80, height - insets.top - insets.bottom) };
+        const scale = Math.min(220, 0.95 * Math.min(free.width / Math.max(1, right - left), free.height / Math.max(1, bottom - top)));
+        if (best && scale <= best.camera.scale && !best.isHidden) continue;
+        for (const flip of showsAll ? FLIPS : [FLIPS[0]]) {
+          const camera = {
+            x: start + free.width / 2 - (scale * flip[0] * (left + right)) / 2,
+            y: insets.top + free.height / 2 - (scale * flip[1] * (top + bottom)) / 2,
+            scale,
+          };
+          const isHidden = isCovered(camera, flip);
+          best = !best || !isHidden || best.isHidden ? { camera, turned, flip, isHidden } : best;
+          if (!isHidden) break;
+        }
+      }
+    }
+    return best; // if some node is under a card anyway, with the largest insets
+  }
+
+  moveTo(aim, isSmooth) {
+    if (isSmooth && !this.still.matches) this.aim = { from: { ...this.camera }, to: aim, start: performance.now() };
+    else {
+      this.camera = aim;
+      this.aim = null;
+    }
+    this.redraw();
+  }
+
+  zoom(factor, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2) {
+    const { camera } = this;
+    const scale = Math.min(900, Math.max(1, camera.scale * factor));
+    const ratio = scale / camera.scale;
+    this.camera = { x: x - ratio * (x - camera.x), y: y - ratio * (y - camera.y), scale };
+    this.aim = null;
+    this.moved = true;
+    this.redraw();
+  }
+
+  pan(dx, dy) {
+    this.camera.x += dx;
+    this.camera.y += dy;
+    this.aim = null;
+    this.moved = true;
+    this.redraw();
+  }
+
+  project(x, y) {
+    const { camera } = this;
+    const [across, down] = this.turned ? [y, x] : [x, y];
+    return [camera.x + camera.scale * this.flip[0] * across, camera.y + camera.scale * this.flip[1] * down];
+  }
+
+  // -- what is where ---------------------------------------------------------------------------------------------
+
+  /** Place of a step in pixels; in a dense graph, nodes glide to their new places. */
+  placeOf(i) {
+    let [x, y] = this.view.places[i];
+    const old = this.from?.[i];
+    if (old) {
+      const share = ease(this.age() / MOVE_MS);
+      [x, y] = [old[0] + share * (x - old[0]), old[1] + share * (y - old[1])];
+    }
+    return this.project(x, y);
+  }
+
+  age() {
+    return this.still.matches ? Infinity : performance.now() - this.born;
+  }
+
+  /** Candidates that are drawn, each with its place. */
+  get drawn() {
+    if (this.areas) return []; // the gaps of the graph are shown, not the walk
+    const steps = this.view.walk.length;
+    return this.view.candidates.slice(0, this.view.places.length - steps).map((candidate, index) => {
+      const [x, y] = this.placeOf(steps + index);
+      return { candidate, index, x, y };
+    });
+  }
+
+  /** Return what is at a point: a candidate, a visited node, a gap or another node. */
+  find(x, y) {
+    if (!this.view) return null;
+    const near = (px, py) => Math.hypot(px - x, py - y);
+    let best = null;
+    for (const { candidate, index, x: px, y: py } of this.drawn) {
+      const distance = near(px, py);
+      if (distance < REACH && (!best || distance < best.distance)) best = { kind: "candidate", index, candidate, distance };
+    }
+    for (let i = 0; i < this.view.walk.length; i++) {
+      const distance = near(...this.placeOf(i));
+      if (distance < REACH - 4 && (!best || distance < best.distance)) best = { kind: "visited", index: i, distance };
+    }
+    if (best) return best;
+    const named = this.labels.find(({ item, box }) => item.candidate && x > box[0] && x < box[2] && y > box[1] && y < box[3]);
+    if (named) return { kind: "candidate", index: named.item.index, candidate: named.item.candidate };
+    if (this.graph.labels && !this.graph.dense) {
+      this.graph.places.forEach(([px, py], i) => {
+        const distance = near(...this.project(px, py));
+        if (distance < 10 && (!best || distance < best.distance)) best = { kind: "other", index: i, distance };
+      });
+      if (best) return best;
+    }
+    const gaps = this.shownGaps().reverse();
+    const found = gaps.find(({ places }) => {
+      this.tracePolygon(places);
+      return this.pen.isPointInPath(x * this.ratio, y * this.ratio);
+    });
+    return found ? { kind: "gap", index: found.index } : null;
+  }
+
+  /** Gaps whose areas are drawn: the newest open ones, the last closed ones, and the one pointed at. */
+  shownGaps() {
+    if (this.areas) {
+      const indices = [...this.areas.keys()].filter((index) => index < MAX_GRAPH_AREAS || index === this.lit);
+      return indices.map((index) => ({ gap: {}, index, places: this.areas[index].places.map(([x, y]) => this.project(x, y)) }));
+    }
+    const open = [];
+    const closed = [];
+    this.view.gaps.forEach((gap, index) => (gap.closed_at ? closed : open).push({ gap, index }));
+    closed.sort((a, b) => a.gap.closed_at - b.gap.closed_at);
+    const shown = [...closed.slice(-MAX_CLOSED), ...open.slice(this.graph.dense ? -MAX_DENSE_AREAS : -MAX_AREAS)];
+    if (this.lit !== null && !shown.some(({ index }) => index === this.lit)) {
+      shown.push({ gap: this.view.gaps[this.lit], index: this.lit });
+    }
+    return shown.map((each) => ({ ...each, places: each.gap.loop.map((step) => this.placeOf(step)) }));
+  }
+
+  light(index) {
+    if (index === this.lit) return;
+    this.lit = index;
+    this.redraw();
+  }
+
+  // -- drawing ---------------------------------------------------------------------------------------------------
+
+  redraw() {
+    if (!this.frame) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    this.frame = 0;
+    if (!this.graph || !this.ratio) return;
+    if (this.aim) {
+      const share = ease((performance.now() - this.aim.start) / MOVE_MS);
+      for (const name of ["x", "y", "scale"]) {
+        this.camera[name] = this.aim.from[name] + share * (this.aim.to[name] - this.aim.from[name]);
+      }
+      if (share >= 1) this.aim = null;
+    }
+    this.paint(this.pen, this.canvas.width, this.canvas.height);
+    const isPulsing = this.hint !== null && !this.still.matches;
+    if (this.aim || isPulsing || (this.view && this.age() < 2.5 * MOVE_MS)) this.redraw();
+  }
+
+  paint(pen, width, height) {
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.fillStyle = this.colors.paper;
+    pen.fillRect(0, 0, width, height);
+    pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    pen.lineCap = pen.lineJoin = "round";
+    if (!this.graph.dense) this.paintGraph(pen);
+    if (!this.view) return;
+    this.paintGaps(pen);
+    this.paintLinks(pen);
+    this.paintWalk(pen);
+    this.paintNodes(pen);
+    if (this.graph.dense && width / this.ratio > 1100) this.paintMinimap(pen, this.canvas.height / this.ratio);
+  }
+
+  paintGraph(pen) {
+    const { graph, colors } = this;
+    if (graph.shade) {
+      this.paintShade(pen, ...this.project(graph.area[0], graph.area[1]), ...this.project(graph.area[2], graph.area[3]));
+      return;
+    }
+    const { x, y, scale } = this.camera;
+    if (!this.paths) {
+      this.paths = { links: new Path2D(), nodes: new Path2D() };
+      for (const [a, b] of graph.links) {
+        this.paths.links.moveTo(...graph.places[a]);
+        this.paths.links.lineTo(...graph.places[b]);
+      }
+      for (const place of graph.places) {
+        this.paths.nodes.moveTo(...place);
+        this.paths.nodes.lineTo(...place); // a dot, with round ends
+      }
+    }
+    pen.save();
+    const [across, down] = this.flip.map((sign) => sign * scale);
+    pen.transform(...(this.turned ? [0, down, across, 0, x, y] : [across, 0, 0, down, x, y]));
+    pen.strokeStyle = colors.line;
+    pen.lineWidth = (graph.links.length > 4000 ? 0.5 : 1) / scale;
+    pen.stroke(this.paths.links);
+    pen.strokeStyle = colors.faint;
+    pen.lineWidth = Math.max(3, Math.min(10, scale * 0.12)) / scale;
+    pen.stroke(this.paths.nodes);
+    pen.restore();
+  }
+
+  /** Paint the density of nodes, smoothed by scaling a small picture of it. */
+  paintShade(pen, left, top, right, bottom) {
+    const rows = this.graph.shade;
+    if (!this.shade) {
+      this.shade = document.createElement("canvas");
+      this.shade.width = rows[0].length;
+      this.shade.height = rows.length;
+      const small = this.shade.getContext("2d");
+      const most = Math.max(...rows.flat());
+      small.fillStyle = this.colors.between;
+      rows.forEach((row, y) =>
+        row.forEach((count, x) => {
+          small.globalAlpha = count ? 0.08 + 0.42 * Math.sqrt(count / most) : 0;
+          small.fillRect(x, y, 1, 1);
+        }),
+      );
+    }
+    pen.imageSmoothingEnabled = true;
+    pen.drawImage(this.shade, left, top, right - left, bottom - top);
+  }
+
+  tracePolygon(places) {
+    const { pen } = this;
+    pen.beginPath();
+    places.forEach((place, i) => pen[i ? "lineTo" : "moveTo"](...place));
+    pen.closePath();
+  }
+
+  /** Whether a visited node lies inside the polygon of a loop, which was traced last. */
+  surroundsVisited(loop) {
+    return this.view.walk.some((_, i) => {
+      if (loop.includes(i)) return false;
+      const [x, y] = this.placeOf(i);
+      return this.pen.isPointInPath(x * this.ratio, y * this.ratio);
+    });
+  }
+
+  paintGaps(pen) {
+    const steps = this.view.walk.length;
+    for (const { gap, index, places } of this.shownGaps()) {
+      const isNew = this.isStep && (gap.opened_at === steps || gap.closed_at === steps);
+      const share = isNew ? ease((this.age() - MOVE_MS) / (1.5 * MOVE_MS)) : 1;
+      const isLit = index === this.lit;
+      this.tracePolygon(places);
+      pen.fillStyle = pen.strokeStyle = gap.closed_at ? this.colors.green : this.colors.blue;
+      const surrounds = gap.loop?.length && this.surroundsVisited(gap.loop); // by chance of the layout: only its outline is drawn
+      pen.globalAlpha = share * (isLit ? 0.3 : this.lit !== null ? 0.05 : gap.closed_at ? 0.13 : surrounds ? 0.03 : 0.12);
+      pen.fill();
+      if (isLit || !gap.closed_at) {
+        pen.globalAlpha = share * (isLit ? 1 : this.lit !== null ? 0.1 : 0.55);
+        pen.lineWidth = isLit ? 4 : 2;
+        pen.stroke();
+      }
+      if (gap.closed_at) {
+        const [x, y] = this.placeOf(gap.closed_at - 1);
+        pen.globalAlpha = share;
+        pen.lineWidth = 3;
+        pen.beginPath();
+        pen.arc(x, y, 14, 0, 2 * Math.PI);
+        pen.stroke();
+      }
+      pen.globalAlpha = 1;
+    }
+  }
+
+  /** Paint links between visited nodes, and those of the next nodes. */
+  paintLinks(pen) {
+    const { view, colors } = this;
+    const last = view.walk.length - 1;
+    pen.strokeStyle = colors.between;
+    pen.lineWidth = 1.5;
+    pen.globalAlpha = this.graph.dense ? Math.max(0.06, Math.min(0.5, 12 / view.links.length)) : 0.8;
+    pen.beginPath();
+    for (const [a, b] of view.links) {
+      if (b === a + 1) continue;
+      pen.moveTo(...this.placeOf(a));
+      pen.lineTo(...this.placeOf(b));
+    }
+    pen.stroke();
+    const { drawn } = this;
+    pen.strokeStyle = colors.blue;
+    pen.globalAlpha = drawn.length > MANY ? 0.2 : 0.5;
+    pen.lineWidth = 1.5;
+    pen.setLineDash([3, 5]);
+    pen.beginPath();
+    for (const { candidate, x, y } of drawn) {
+      const from = candidate.linked.includes(last) ? last : candidate.linked.at(-1) ?? last;
+      pen.moveTo(...this.placeOf(from));
+      pen.lineTo(x, y);
+    }
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.globalAlpha = 1;
+  }
+
+  fade(step) {
+    const late = this.view.walk.length - 1 - step;
+    return this.graph.dense && late > UNFADED ? Math.max(0.1, Math.min(0.28, 11 / this.view.walk.length)) : 1;
+  }
+
+  paintWalk(pen) {
+    const { view, colors } = this;
+    const linked = new Set(view.links.map(([a, b]) => a * 1e5 + b));
+    const draw = (places, color, width, isLinked) => {
+      pen.strokeStyle = color;
+      for (let i = 1; i < places.length; i++) {
+        let [x, y] = places[i];
+        if (places === walked && i === places.length - 1 && this.isStep) {
+          const share = ease(this.age() / MOVE_MS);
+          [x, y] = [places[i - 1][0] + share * (x - places[i - 1][0]), places[i - 1][1] + share * (y - places[i - 1][1])];
+        }
+        pen.lineWidth = !isLinked(i) ? 2 : places === walked && this.fade(i - 1) < 1 ? 1.5 : width;
+        pen.setLineDash(isLinked(i) ? [] : [2, 7]);
+        pen.globalAlpha = places === walked ? this.fade(i - 1) * (this.areas ? 0.25 : this.lit === null ? 1 : 0.35) : 0.85;
+        pen.beginPath();
+        pen.moveTo(...places[i - 1]);
+        pen.lineTo(x, y);
+        pen.stroke();
+      }
+      pen.setLineDash([]);
+      pen.globalAlpha = 1;
+    };
+    const walked = view.walk.map((_, i) => this.placeOf(i));
+    if (this.rival) {
+      const { places, links, gaps } = this.rival;
+      const steps = places.map(([x, y]) => this.project(x, y));
+      for (const gap of gaps.filter((each) => !each.closed_at)) {
+        this.tracePolygon(gap.loop.map((step) => steps[step]));
+        pen.globalAlpha = 0.1;
+        pen.fillStyle = colors.orange;
+        pen.fill();
+      }
+      const joined = new Set(links.map(([a, b]) => a * 1e5 + b));
+      draw(steps, colors.orange, 3, (i) => joined.has((i - 1) * 1e5 + i));
+    }
+    draw(walked, colors.ink, this.graph.dense ? 3 : 4, (i) => linked.has((i - 1) * 1e5 + i));
+  }
+
+  paintNodes(pen) {
+    const { view, colors } = this;
+    const last = view.walk.length - 1;
+    const inLoop = this.lit === null || this.areas ? null : new Set(view.gaps[this.lit].loop);
+    const discs = [];
+    const wanted = [];
+    const disc = (x, y, r, fill, stroke, width) => {
+      pen.beginPath();
+      pen.arc(x, y, r, 0, 2 * Math.PI);
+      pen.fillStyle = fill;
+      pen.fill();
+      pen.lineWidth = width;
+      pen.strokeStyle = stroke;
+      pen.stroke();
+    };
+    const { drawn } = this;
+    const many = drawn.length > MANY;
+    for (const { candidate, index, x, y } of drawn) {
+      const isHovered = this.hover?.kind === "candidate" && this.hover.index === index;
+      const r = isHovered ? 10 : many ? 5 : 8;
+      const beats = !this.hidden && candidate.opens > candidate.closes;
+      if (index === this.hint && !this.still.matches) {
+        const share = (performance.now() % 1400) / 1400;
+        pen.globalAlpha = 0.5 * (1 - share);
+        disc(x, y, r + 18 * share, colors.blue, colors.blue, 0);
+        pen.globalAlpha = 1;
+      }
+      disc(x, y, r, isHovered ? colors.blue : colors.paper, colors.blue, beats && !many ? 4 : 2);
+      discs.push({ x, y, r });
+      const size = 13;
+      wanted.push({ x, y, r, text: title(candidate.node), size, color: colors.soft, rank: isHovered ? 0 : 2, candidate, index });
+    }
+    for (let i = 0; i <= last; i++) {
+      const [x, y] = this.placeOf(i);
+      const isLast = i === last;
+      const isFaded = this.fade(i) < 1 && !inLoop?.has(i);
+      const r = isFaded ? 4 : isLast ? 11 : 7.5;
+      pen.globalAlpha = this.areas || (inLoop && !inLoop.has(i)) ? 0.3 : isFaded ? 0.45 : 1;
+      disc(x, y, r, colors.ink, colors.paper, 2);
+      if (isLast) {
+        pen.beginPath();
+        pen.arc(x, y, r + 4, 0, 2 * Math.PI);
+        pen.strokeStyle = colors.ink;
+        pen.lineWidth = 2;
+        pen.stroke();
+      }
+      pen.globalAlpha = 1;
+      if (!isFaded) discs.push({ x, y, r });
+      const isHovered = this.hover?.kind === "visited" && this.hover.index === i;
+      if (isFaded && !isHovered) continue;
+      const rank = isHovered ? 0 : isLast ? 1 : inLoop ? (inLoop.has(i) ? 1.5 : 5) : 3 + (last - i) / 1e6;
+      const lines = [i - 1, i + 1].filter((j) => j >= 0 && j <= last).map((j) => this.placeOf(j));
+      wanted.push({ x, y, r: isLast ? r + 4 : r, text: title(view.walk[i]), size: isLast ? 16 : 14, bold: isLast, color: colors.ink, rank, lines });
+    }
+    if (this.indexOf && !this.graph.dense) {
+      const seen = new Set([...view.walk, ...view.candidates.map(({ node }) => node)]);
+      for (const i of this.hubs) {
+        if (seen.has(this.graph.labels[i])) continue;
+        const [x, y] = this.project(...this.graph.places[i]);
+        wanted.push({ x, y, r: 4, text: title(this.graph.labels[i]), size: 11, color: colors.between, rank: 9 });
+      }
+      if (this.hover?.kind === "other") {
+        const [x, y] = this.project(...this.graph.places[this.hover.index]);
+        disc(x, y, 5, colors.between, colors.paper, 2);
+      }
+    }
+    if (this.areas && this.lit !== null) {
+      const { places, titles } = this.areas[this.lit];
+      places.forEach((place, i) => {
+        const [x, y] = this.project(...place);
+        disc(x, y, 6, colors.blue, colors.paper, 2);
+        wanted.push({ x, y, r: 6, text: titles[i], size: 14, bold: true, color: colors.ink, rank: 0.5 });
+      });
+    }
+    wanted.sort((a, b) => a.rank - b.rank);
+    const area = { left: 4, top: 4, right: this.canvas.width / this.ratio - 4, bottom: this.canvas.height / this.ratio - 4 };
+    pen.textBaseline = "middle";
+    pen.strokeStyle = colors.paper;
+    pen.lineWidth = 4;
+    const { camera } = this;
+    if (!this.pointers.size || !this.dragged || this.labeled?.scale !== camera.scale) {
+      this.labels = placeLabels(pen, wanted, discs, area, this.cards);
+      this.labeled = { ...camera };
+    }
+    const [dx, dy] = [camera.x - this.labeled.x, camera.y - this.labeled.y]; // while the picture is dragged
+    pen.translate(dx, dy);
+    for (const { item, x, y, font, text } of this.labels) {
+      pen.font = font;
+      pen.globalAlpha = inLoop && item.rank > 1.5 ? 0.35 : 1;
+      pen.strokeText(text, x, y);
+      pen.fillStyle = item.color;
+      pen.fillText(text, x, y);
+    }
+    pen.translate(-dx, -dy);
+    pen.globalAlpha = 1;
+  }
+
+  /** In a dense graph the walk has its own layout; the minimap shows where it is in the whole graph. */
+  paintMinimap(pen, height) {
+    const { graph, view, colors } = this;
+    const [left, top, right, bottom] = graph.area;
+    const scale = Math.min(MINIMAP.width / (right - left), MINIMAP.height / (bottom - top));
+    const [x0, y0] = [28, height - 28 - scale * (bottom - top)];
+    const put = ([x, y]) => [x0 + scale * (x - left), y0 + scale * (y - top)];
+    pen.fillStyle = colors.line;
+    pen.beginPath();
+    pen.roundRect(x0 - 8, y0 - 8, scale * (right - left) + 16, scale * (bottom - top) + 16, 12);
+    pen.fill();
+    if (graph.shade) this.paintShade(pen, x0, y0, ...put([right, bottom]));
+    else {
+      pen.fillStyle = colors.faint;
+      for (const place of graph.places) {
+        const [x, y] = put(place);
+        pen.fillRect(x - 1, y - 1, 2, 2);
+      }
+    }
+    pen.fillStyle = colors.ink;
+    view.map.forEach(([mapX, mapY], i) => {
+      const [x, y] = put([Math.min(right, Math.max(left, mapX)), Math.min(bottom, Math.max(top, mapY))]);
+      pen.beginPath();
+      pen.arc(x, y, i === view.map.length - 1 ? 4 : 1.8, 0, 2 * Math.PI);
+      pen.fill();
+    });
+  }
+
+  /** Return the picture, without cards, as a PNG with a line of text below. @param {string} caption */
+  save(caption) {
+    const copy = document.createElement("canvas");
+    const foot = 44 * this.ratio;
+    [copy.width, copy.height] = [this.canvas.width, this.canvas.height + foot];
+    const pen = copy.getContext("2d");
+    const kept = { pen: this.pen, camera: this.camera, cards: this.cards, turned: this.turned, flip: this.flip };
+    const { camera, turned, flip } = this.findFit(null, { insets: { left: [30], right: [30], top: 30, bottom: 30 }, cards: [] });
+    Object.assign(this, { pen, camera, turned, flip, cards: [], labeled: null });
+    this.paint(pen, copy.width, copy.height);
+    Object.assign(this, kept, { labeled: null });
+    pen.font = '600 17px "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+    pen.fillStyle = this.colors.ink;
+    pen.fillText(caption, 24, copy.height / this.ratio - 22);
+    this.redraw();
+    return new Promise((resolve) => copy.toBlob(resolve, "image/png"));
+  }
+
+  // -- pointers --------------------------------------------------------------------------------------------------
+
+  listen() {
+    const { canvas } = this;
+    const place = (event) => {
+      const box = canvas.getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];
-    },
-    find(x, y) {
-      const named = this.labels.find(({ box }) => overlap(box, { x0: x - 1, x1: x + 1, y0: y - 1, y1: y + 1 }));
-      if (named) return named.isOffer ? { candidate: named.id } : { node: named.index };
-      const near = [...this.nodes, ...this.candidates]
-        .map((each) => ({ each, far: Math.hypot(each.x - x, each.y - y) }))
-        .filter(({ far }) => far < REACH)
-        .sort((a, b) => a.far - b.far)[0]?.each;
-      if (near) return near.id === undefined ? { node: near.index } : { candidate: near.id };
-      return {};
-    },
-    press(event) {
-      this.$refs.svg.setPointerCapture(event.pointerId);
-      this.pointers.set(event.pointerId, this.locate(event));
-      this.start = this.locate(event);
-      this.isDragged = false;
-    },
-    move(event) {
-      const [x, y] = this.locate(event);
-      const last = this.pointers.get(event.pointerId);
-      if (!last) return this.show(x, y, event);
-      if (this.pointers.size > 1) {
-        const [other] = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
-        const distance = (place) => Math.hypot(place[0] - other[0], place[1] - other[1]);
-        this.zoom(distance([x, y]) / Math.max(1, distance(last)), ...other);
-        this.isDragged = true;
-      } else if (this.isDragged || Math.hypot(x - this.start[0], y - this.start[1]) > 6) {
-        this.isDragged = this.isMoved = true;
-        cancelAnimationFrame(this.frame);
-        const { view } = this;
-        this.view = { ...view, x: view.x - (x - last[0]) / view.scale, y: view.y - (y - last[1]) / view.scale };
+    };
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      const [x, y] = place(event);
+      this.pointers.set(event.pointerId, { x, y });
+      this.dragged = this.pointers.size > 1;
+      this.pressed = { x, y };
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const [x, y] = place(event);
+      const pointer = this.pointers.get(event.pointerId);
+      if (!pointer) {
+        this.point(this.find(x, y), x, y);
+        return;
       }
-      this.pointers.set(event.pointerId, [x, y]);
-    },
-    release(event) {
-      const wasPressed = this.pointers.delete(event.pointerId);
-      if (!wasPressed || this.isDragged || event.type !== "pointerup") return;
-      const [x, y] = this.locate(event);
-      const { candidate } = this.find(x, y);
-      if (candidate !== undefined && this.shown === null) this.$emit("visit", [candidate, this.walk.nodes.length]);
-      else this.show(x, y, event);
-    },
-    show(x, y, event) {
+      if (this.pointers.size === 2) {
+        const [other] = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, each]) => each);
+        const before = Math.hypot(pointer.x - other.x, pointer.y - other.y);
+        this.zoom(Math.hypot(x - other.x, y - other.y) / Math.max(1, before), (x + other.x) / 2, (y + other.y) / 2);
+        this.dragged = true;
+      } else if (this.dragged || Math.hypot(x - this.pressed.x, y - this.pressed.y) > 6) {
+        this.dragged = true;
+        this.pan(x - pointer.x, y - pointer.y);
+      }
+      [pointer.x, pointer.y] = [x, y];
+    });
+    const release = (event) => {
+      const [x, y] = place(event);
+      const known = this.pointers.delete(event.pointerId);
+      if (this.dragged) this.redraw(); // with new labels
+      if (!known || this.dragged || event.type === "pointercancel") return;
       const found = this.find(x, y);
-      const shape = event.target.closest?.("polygon");
-      if (found.node === undefined && found.candidate === undefined && shape) {
-        found.gap = this.gaps[[...this.$refs.svg.querySelectorAll("polygon")].indexOf(shape)]?.index;
-      }
-      const isSame = ["node", "candidate", "gap"].every((key) => found[key] === this.hovered[key]);
-      if (!isSame) this.hovered = { ...found, x, y };
-      this.$refs.svg.style.cursor = found.candidate === undefined ? "grab" : "pointer";
-    },
-    leave() {
-      if (!this.pointers.size) this.hovered = {};
-    },
-    play() {
-      this.stop();
-      if (this.listed) this.$refs.box.scrollIntoView({ block: "nearest", behavior: "smooth" });
-      this.shown = 1;
-      this.timer = setInterval(() => {
-        if (++this.shown >= this.walk.nodes.length) this.stop();
-      }, STEP_SECONDS * 1000);
-    },
-    stop() {
-      clearInterval(this.timer);
-      this.shown = null;
-    },
-    download() {
-      const copy = this.$refs.svg.cloneNode(true);
-      copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-      const values = getComputedStyle(this.$refs.box);
-      for (const [name] of STYLE.matchAll(/--\w+/g)) copy.style.setProperty(name, values.getPropertyValue(name));
-      const canvas = Object.assign(document.createElement("canvas"), { width: 2 * this.width, height: 2 * this.height });
-      const image = new Image();
-      image.onload = () => {
-        const context = canvas.getContext("2d");
-        context.fillStyle = values.getPropertyValue("--paper");
-        context.fillRect(0, 0, canvas.width, canvas.height);
-        context.drawImage(image, 0, 0, canvas.width, canvas.height);
-        Object.assign(document.createElement("a"), { href: canvas.toDataURL(), download: "walk.png" }).click();
-      };
-      image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(copy));
-    },
-  },
-};
+      if (found?.kind === "candidate") this.on.visit(found.index);
+      else this.point(found, x, y);
+    };
+    canvas.addEventListener("pointerup", release);
+    canvas.addEventListener("pointercancel", release);
+    canvas.addEventListener("pointerleave", (event) => event.pointerType === "touch" || this.point(null, 0, 0));
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)), ...place(event));
+      },
+      { passive: false },
+    );
+  }
+
+  point(found, x, y) {
+    const isSame = found?.kind === this.hover?.kind && found?.index === this.hover?.index;
+    this.hover = found;
+    this.canvas.classList.toggle("pointing", found?.kind === "candidate");
+    this.on.point(found, x, y);
+    if (!isSame) {
+      this.light(found?.kind === "gap" ? found.index : null);
+      this.redraw();
+    }
+  }
+}
