@@ -26,7 +26,7 @@ def compute_layout(graph: Graph) -> Float64:
 
     >>> from curiograph.graph.toys import cycle
     >>> compute_layout(cycle(12)).std(axis=0).round(1).tolist()
-    [1.7, 1.7]
+    [1.5, 1.5]
     """
     skeleton = graph.skeleton
     linked = np.flatnonzero(np.diff(skeleton.indptr))

@@ -24,8 +24,8 @@ export function keepTitles(labels, names) {
 /** Forget all titles: another graph is shown. */
 export const forgetTitles = () => titles.clear();
 
-/** Return a label as shown: its title, or itself with underscores as spaces. @param {string|number} label */
-export const title = (label) => titles.get(label) ?? String(label).replaceAll("_", " ");
+/** Return a label as shown: its title, or itself with underscores as spaces; without marks that turn text around. */
+export const title = (label) => (titles.get(label) ?? String(label).replaceAll("_", " ")).replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 
 /** Cut a name in the middle. @param {string} name @param {number} length */
 export function shorten(name, length = 24) {

@@ -59,7 +59,8 @@ export class Page {
   async open() {
     this.listGraphs();
     await this.follow(this.state);
-    if (!this.view) await this.follow({ ...DEFAULTS, ...EXAMPLE }); // the address is of no use; its problem is shown
+    const example = { ...DEFAULTS, ...EXAMPLE };
+    if (!this.view) await this.follow(example, () => replaceAddress(example)); // the address is of no use, and reported
   }
 
   async listGraphs() {
@@ -94,6 +95,7 @@ export class Page {
     const slow = setTimeout(() => this.say(["Computing …"]), SLOW_MS);
     const late = setTimeout(() => this.say(["Still computing. The first time after its installation, curiograph prepares itself for this machine (half a minute)."]), 3000);
     try {
+      this.isBusy = true;
       const isNew = next.graph !== this.shown;
       const graph = isNew ? await this.api.getPicture(next.graph, request.signal) : this.picture.graph;
       if (!next.walk.length) next.walk = graph.start === undefined ? [] : [graph.start];
@@ -126,6 +128,7 @@ export class Page {
     } finally {
       clearTimeout(slow);
       clearTimeout(late);
+      if (request === this.request) this.isBusy = false;
       if (request === this.request && this.view) document.body.dataset.ready = String(this.view.walk.length);
     }
   }
@@ -151,7 +154,7 @@ export class Page {
   /** Go to a next node. @param {number} index of the candidate */
   visit(index, by = "y") {
     const node = this.view.candidates[index]?.node;
-    if (node === undefined) return null;
+    if (node === undefined || this.isBusy) return null;
     const race = this.isRacing ? this.state.race : 0; // a step after a race is one of a plain walk
     return this.change({ walk: [...this.view.walk, node], by: this.state.by + by, race });
   }
@@ -185,7 +188,7 @@ export class Page {
     this.stop();
     const { walk, by } = this.state;
     if (history.state?.isOurs) history.back();
-    else if (walk.length > 1) this.set({ walk: walk.slice(0, -1), by: by.slice(0, -1) });
+    else if (walk.length > 1 && !isExample(this.state)) this.set({ walk: walk.slice(0, -1), by: by.slice(0, -1) });
   }
 
   play() {
@@ -224,11 +227,8 @@ export class Page {
     document.body.classList.toggle("racing", this.isRacing);
     find("graph").value = state.graph;
     find("side").classList.toggle("wide", state.more && this.tab === "next");
-    this.say(rival ? this.describeResult() : describeStep(state, view, this.isRacing));
     const gaps = view.beta1.at(-1);
-    find("count").textContent = String(gaps);
-    find("unit").textContent = gaps === 1 ? "open gap" : "open gaps";
-    find("after").textContent = state.race ? `score ${this.getScore(view)}` : count(view.walk.length, "node");
+    this.showHeadline();
     drawGrowth(find("growth"), view.beta1, rival?.beta1);
     this.setInsets();
     this.picture.hidden = this.isRacing;
@@ -244,11 +244,27 @@ export class Page {
     document.title = `${count(gaps, "gap")} · ${this.titles[state.graph] ?? "curiograph"}`;
   }
 
+  /** Show the sentence of the last step, and the number of open gaps. */
+  showHeadline() {
+    const { state, view, rival } = this;
+    const gaps = view.beta1.at(-1);
+    this.say(rival ? this.describeResult() : describeStep(state, view, this.isRacing));
+    this.showCount(gaps, gaps === 1 ? "open gap" : "open gaps", state.race ? `score ${this.getScore(view)}` : count(view.walk.length, "node"));
+  }
+
+  showCount(number, unit, more) {
+    find("count").textContent = String(number);
+    find("unit").textContent = unit;
+    find("after").textContent = more;
+  }
+
   renderTabs() {
     const tabs = Object.entries(TABS).map(([name, [text]]) =>
       make("button", { role: "tab", "aria-selected": String(name === this.tab), onclick: () => this.openTab(name) }, text),
     );
-    document.querySelector("[data-do=more]").textContent = this.state.more ? "Less" : "More";
+    const more = document.querySelector("[data-do=more]");
+    more.textContent = this.state.more ? "Less" : "More";
+    for (const button of [...tabs, more]) button.disabled = this.isRacing;
     const focused = [...find("tabs").children].indexOf(document.activeElement);
     find("tabs").replaceChildren(...tabs);
     if (focused >= 0) find("tabs").children[focused]?.focus();
@@ -268,7 +284,12 @@ export class Page {
     const panel = find("panel");
     const held = panel.contains(document.activeElement);
     const { view } = this;
-    this.picture.areas = null;
+    if (this.picture.areas) {
+      this.picture.areas = null;
+      this.picture.moved = false;
+      this.picture.fit(true);
+      this.showHeadline();
+    }
     this.picture.light(null);
     panel.replaceChildren(box);
     panel.scrollTop = 0;
@@ -376,7 +397,10 @@ export class Page {
   /** Draw gaps of the graph, if its nodes are in the picture. */
   showAreas(gaps) {
     const { graph, indexOf } = this.picture;
-    if (this.tab !== "gaps" || !this.showsWhole || !indexOf || graph.dense) return;
+    if (this.tab !== "gaps" || !this.showsWhole) return;
+    this.showCount(gaps.length, "gaps of the graph", "");
+    this.say(["Rings of links that nothing fills. What belongs inside? Point at one to see it."]);
+    if (!indexOf || graph.dense) return;
     this.picture.areas = gaps.map(({ loop, titles }) => ({ places: loop.map((node) => graph.places[indexOf.get(node)]), titles }));
     this.picture.redraw();
   }
@@ -429,7 +453,7 @@ export class Page {
       make("h2", {}, own > other ? "You beat the agent" : own === other ? "A draw" : "The agent wins"),
       make("div", { className: "result" }, make("div", {}, make("strong", {}, String(own)), " you"), make("div", { className: "other" }, make("strong", {}, String(other)), " agent")),
       make("p", { className: "note" }, "The sum of the open gaps after every step. The agent started where you did."),
-      make("div", { className: "actions" }, button("See both walks", () => {}, "primary"), button("Share", () => this.share()), button("Picture", () => this.save()), button("Again", () => this.act("race"))),
+      make("div", { className: "actions" }, button(this.picture.graph.dense ? "Close" : "See both walks", () => {}, "primary"), button("Share", () => this.share()), button("Picture", () => this.save()), button("Again", () => this.act("race"))),
     );
     dialog.showModal();
   }
@@ -465,6 +489,13 @@ export class Page {
     if (event.ctrlKey || event.metaKey || event.altKey || find("dialog").open) return;
     if (event.target.matches("input, select, textarea")) {
       if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    if (event.target.matches("[role=tab]") && event.key.startsWith("Arrow")) {
+      const names = Object.keys(TABS);
+      const next = names.indexOf(this.tab) + (event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1);
+      this.openTab(names.at(next % names.length));
+      find("tabs").querySelector("[aria-selected=true]").focus();
       return;
     }
     const digit = /^[1-9]$/.test(event.key) ? Number(event.key) : 0;

@@ -33,7 +33,7 @@ export function showNext(box, page) {
   };
   const isChoice = (candidate) => !page.isRacing && candidate.node === view.choice;
   if (!view.total) box.append(make("p", {}, "There is nowhere left to go."));
-  else if (!state.more) {
+  else if (!state.more || page.isRacing) {
     const order = page.isRacing ? [...nodes.keys()].sort((a, b) => (title(nodes[a].node) < title(nodes[b].node) ? -1 : 1)) : nodes.keys();
     const list = make("ul", { "aria-label": "next nodes" });
     for (const index of order) {
@@ -111,12 +111,14 @@ async function showGraphGaps(box, page) {
   const { total, gaps } = await page.getGraphGaps();
   const shown = gaps.filter((gap) => !page.dismissed.has(gap.titles.join(" - ")));
   page.showAreas(shown);
-  status.textContent = total ? `${count(total, "gap")}: rings of links that nothing fills. What belongs inside?` : "This graph has no gaps: everything that forms a ring is filled.";
+  const longer = total > gaps.length ? `The first ${gaps.length} of ${count(total, "gap")}. ` : "";
+  const drawing = page.picture.areas || !total ? "" : "The graph is too large or too dense to draw them. ";
+  status.textContent = total ? `${longer}${drawing}The most important come first.` : "This graph has no gaps: everything that forms a ring is filled.";
   const list = make("ul", { "aria-label": "gaps of the graph" });
   shown.forEach((gap, index) => {
     const names = new Map(gap.loop.map((node, i) => [node, gap.titles[i]]));
     const [link] = gap.links;
-    const row = makeGapRow(page, index, gap.titles, link ? `What connects ${names.get(link[0])} with ${names.get(link[1])}?` : "");
+    const row = makeGapRow(page, index, gap.titles, link ? `What connects ${title(names.get(link[0]))} with ${title(names.get(link[1]))}?` : "");
     row.addEventListener("click", () => page.zoomTo(index));
     const key = gap.titles.join(" - ");
     list.append(make("li", { className: "pair" }, row, make("button", { className: "dismiss", title: "dismiss", "aria-label": `dismiss ${key}`, onclick: () => page.dismiss(key) }, "×")));

@@ -97,7 +97,8 @@ export class Picture {
   isInView([x, y]) {
     const [px, py] = this.project(x, y);
     const { width, height } = this.canvas.getBoundingClientRect();
-    return px > 0 && px < width && py > 0 && py < height - this.insets.bottom;
+    const isUnder = (card) => px > card.left && px < card.right && py > card.top && py < card.bottom;
+    return px > 0 && px < width && py > 0 && py < height && !this.cards.some(isUnder);
   }
 
   resize() {
@@ -303,7 +304,7 @@ export class Picture {
     this.paintLinks(pen);
     this.paintWalk(pen);
     this.paintNodes(pen);
-    if (this.graph.dense && width / this.ratio > 1100) this.paintMinimap(pen, this.canvas.height / this.ratio);
+    if (this.graph.dense && width / this.ratio > 900) this.paintMinimap(pen, this.canvas.height / this.ratio);
   }
 
   paintGraph(pen) {
