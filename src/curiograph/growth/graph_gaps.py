@@ -79,7 +79,8 @@ class Gaps(Table):
 
         `gap` (its loop as a text), `loop` (labels), `length`, `communities` (the best linked node of each that the loop
         spans), `links` (pairs of nodes across it that are not linked, the most similar first, or those with the highest
-        Adamic-Adar index: one closes a gap of length 4, and `length` - 3 that do not cross any gap), `nodes` (linked to
+        Adamic-Adar index of neighbors outside the loop, then those on opposite sides: one closes a gap of length 4, and
+        `length` - 3 that do not cross any gap), `nodes` (linked to
         more than half of the loop; linked to all of it, one closes the gap), `weakest` (the weakest link of the loop)
         and `persistence`.
         """
@@ -97,7 +98,11 @@ class Gaps(Table):
             length = loops.shape[1]
             chords = np.array([(i, j) for i, j in combinations(range(length), 2) if 1 < j - i < length - 1])
             first, second = loops[:, chords[:, 0]], loops[:, chords[:, 1]]
-            best = np.argsort(-score(first, second), axis=1, kind="stable")[:, :_MAX_LINKS]
+            apart = np.minimum(chords[:, 1] - chords[:, 0], length - chords[:, 1] + chords[:, 0])
+            scores = score(first, second)
+            if self.similarity is None:  # nodes of the loop itself say nothing
+                scores -= ordered.sum_shares_between(loops, chords)
+            best = np.lexsort((np.broadcast_to(-apart, scores.shape), -scores.round(9)), axis=1)[:, :_MAX_LINKS]
             weakest = strength(loops, np.roll(loops, -1, axis=1)).argmin(axis=1).tolist()
             for k, number in enumerate(numbers.tolist()):
                 names = [label[v] for v in loops[k]]
@@ -336,6 +341,14 @@ class SortedGraph:
             return often
         nodes, counts = np.unique(often, return_counts=True)
         return nodes[np.argsort(-counts, kind="stable")][:_MAX_NODES]
+
+    def sum_shares_between(self, loops: Int32, chords: Int64) -> Float64:
+        """Return the Adamic-Adar index of pairs of nodes of each loop (a row) that counts nodes of the loop only."""
+        shares = 1 / np.log(np.maximum(self.degrees, 2))[loops]
+        length = loops.shape[1]
+        steps = chords[:, 1] - chords[:, 0]
+        between = np.where(steps == 2, shares[:, (chords[:, 0] + 1) % length], 0)
+        return np.asarray(between + np.where(length - steps == 2, shares[:, (chords[:, 1] + 1) % length], 0))
 
     def compare_by(self, similarity: Similarity | None, *, weights: bool = False) -> Compare:
         """Return a function that scores pairs of nodes: by similarity, by weights of links, or by Adamic-Adar index."""
