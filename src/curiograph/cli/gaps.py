@@ -43,10 +43,10 @@ def gaps(
     """
     from curiograph.graph.io.markdown import read_vault
     from curiograph.growth.gap_report import read_dismissed, write_list
-    from curiograph.growth.graph_gaps import name_node
+    from curiograph.growth.graph_gaps import name_nodes
 
-    def join(nodes: Iterable[Hashable]) -> str:
-        return " - ".join(name_node(g, node) for node in nodes)
+    def join(nodes: Iterable[Hashable], separator: str = " - ") -> str:
+        return separator.join(titles[g.position(node)] for node in nodes)
 
     check_out(output.out, (".md", ".json", ".csv"))
     facts: dict[str, Any] = {}
@@ -55,17 +55,12 @@ def gaps(
         g, facts["wanted"] = vault.graph, vault.unresolved
     else:
         g = options.open_graph(graph, directed)
+    titles = name_nodes(g)
     with show_progress(output.quiet) as progress:
         progress("finding gaps")
-        found = cg.gaps(g, texts=options.read_similarity(texts, g), max_length=max_length)
-    if since is not None:
-        with wrap_parse_errors(since, "result of curiograph gaps"):
-            earlier = json.loads(read_text(since))
-            names = {str(row["loop"]): row["gap"] for row in earlier["rows"]}
-            opened, closed = found.compare(earlier)
-        facts |= {"opened": opened.columns()["gap"], "closed": [names[str(loop)] for loop in closed]}
+        found = shown = cg.gaps(g, texts=options.read_similarity(texts, g), max_length=max_length)
     if dismiss is not None:
-        dismissed = read_dismissed(read_text(dismiss), [g.title(v) for v in range(g.num_nodes)])
+        dismissed = read_dismissed(read_text(dismiss), titles)
         shown = found.hide([g.label(v) for v in loop] for loop in dismissed.values() if loop is not None)
         facts["dismissed"] = len(found.loops) - len(shown.loops)
         print_remark(f"{facts['dismissed']:,} dismissed gaps are hidden", output.quiet)
@@ -73,7 +68,12 @@ def gaps(
         if unknown:
             first = quote_value(unknown[0])
             print_remark(f"{dismiss}: {len(unknown):,} lines name no nodes of the graph, such as {first}", output.quiet)
-        found = shown
+    if since is not None:
+        with wrap_parse_errors(since, "result of curiograph gaps"):
+            earlier = json.loads(read_text(since))
+            names = {str(row["loop"]): row["gap"] for row in earlier["rows"]}
+            opened, closed = shown.compare(earlier)[0], found.compare(earlier)[1]
+        facts |= {"opened": opened.columns()["gap"], "closed": [names[str(loop)] for loop in closed]}
     wanted = [f"{name}: {', '.join(notes)}" for name, notes in facts.get("wanted", {}).items()]
     lists = {"Wanted notes": wanted} if wanted else {}
     lists |= {f"{name.capitalize()} since {since}": facts[name] for name in ("opened", "closed") if name in facts}
@@ -81,14 +81,14 @@ def gaps(
     if is_report and output.out is not None:
         with open_atomic(output.out) as stream:
             sections = "".join(write_list(title, lines) for title, lines in lists.items())
-            stream.write((found.to_markdown() + sections).encode())
+            stream.write((shown.to_markdown() + sections).encode())
         output = replace(output, out=None)
-    table = (found.head(_REPORTED) if is_report else found).to_frame()
+    table = (shown.head(_REPORTED) if is_report else shown).to_frame()
     table["links"] = [", ".join(map(join, links[:_MAX_LINKS])) for links in table["links"]]
     table["weakest"] = [join(link) for link in table["weakest"]]
     for name in ("nodes", "communities"):
-        table[name] = [", ".join(name_node(g, node) for node in nodes) for nodes in table[name]]
+        table[name] = [join(nodes, ", ") for nodes in table[name]]
     columns = ["gap", *(["persistence"] if "persistence" in table else []), "links", "nodes"]
-    emit(output, {**found.to_dict(), **facts}, table.drop(columns="loop"), title=repr(found), columns=columns)
+    emit(output, {**shown.to_dict(), **facts}, table.drop(columns="loop"), title=repr(shown), columns=columns)
     for title, lines in {} if output.json else lists.items():
         show_table(f"{title}: {len(lines):,}", [{"": line} for line in lines])

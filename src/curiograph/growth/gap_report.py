@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from curiograph.growth.graph_gaps import name_node
+from curiograph.growth.graph_gaps import name_nodes
 
 if TYPE_CHECKING:
     from curiograph.growth.graph_gaps import Gaps
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def write_report(gaps: Gaps, count: int) -> str:
     """Return a report on the first `count` gaps, with a heading that `read_dismissed` understands for each."""
-    graph = gaps.graph
+    graph, shown = gaps.graph, name_nodes(gaps.graph)
     longer = "" if gaps.exact else f", of which {gaps.longer:,} are longer than {gaps.max_length} nodes"
     parts = [
         f"# Gaps\n\nNumber of gaps: {gaps.total:,}{longer}. A gap is a ring of linked nodes that nothing fills. "
@@ -24,7 +24,7 @@ def write_report(gaps: Gaps, count: int) -> str:
     for number, row in enumerate(gaps.head(count).to_frame().to_dict("records"), start=1):
         loop, (one, other) = row["loop"], row["links"][0]
         nodes = {*loop, *row["nodes"]}
-        name = {node: escape_markdown(name_node(graph, node)) for node in nodes}
+        name = {node: escape_markdown(shown[graph.position(node)]) for node in nodes}
         near = {node: set(graph.skeleton.neighbors(node)) for node in nodes}
         links = ", ".join(f"{name[a]} - {name[b]}" for a, b in row["links"][:3])
         shared = len(near[one] & near[other] - set(loop))
@@ -45,7 +45,7 @@ def write_report(gaps: Gaps, count: int) -> str:
             f"**What connects {name[one]} with {name[other]}?** They are across the ring from each other, without "
             f"a link.{also}",
             "\n".join(f"- {way}" for way in ways),
-            _draw([name_node(graph, node) for node in loop], loop.index(one), loop.index(other)),
+            _draw([shown[graph.position(node)] for node in loop], loop.index(one), loop.index(other)),
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -63,11 +63,11 @@ def read_dismissed(text: str, titles: Sequence[str]) -> dict[str, list[int] | No
     >>> read_dismissed("- [ ] a - b - c - d", ["a", "b - c", "d"])
     {'- [ ] a - b - c - d': [0, 1, 2]}
     """
-    number = {title: k for k, title in enumerate(titles)}
+    number = {name: k for k, title in enumerate(titles) for name in (title, escape_markdown(title))}
     found: dict[str, list[int] | None] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         plain = re.sub(r"^(#+ |[-*] )?(\[.\] )?(\d+\. )?", "", line).replace(" \N{EN DASH} ", " - ")
-        words = re.sub(r"\\([^\w\s])", r"\1", plain).split(" - ")
+        words = plain.split(" - ")
         loop: list[int] | None = []
         while words and loop is not None:
             ends = [k for k in range(len(words), 0, -1) if " - ".join(words[:k]) in number]

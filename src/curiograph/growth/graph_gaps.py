@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -90,6 +91,7 @@ class Gaps(Table):
     def _columns(self) -> dict[str, Any]:
         ordered = SortedGraph(self.graph)
         label = [self.graph.label(int(v)) for v in ordered.order]
+        shown = name_nodes(self.graph)
         best_last, member = np.argsort(ordered.rank), self.communities[ordered.order]
         hubs = dict(zip(member[best_last].tolist(), best_last.tolist(), strict=True))
         score, strength = ordered.compare_by(self.similarity), ordered.compare_by(self.similarity, weights=True)
@@ -107,7 +109,7 @@ class Gaps(Table):
             for k, number in enumerate(numbers.tolist()):
                 names = [label[v] for v in loops[k]]
                 rows[number] = (
-                    " - ".join(name_node(self.graph, name) for name in names),
+                    " - ".join(shown[int(ordered.order[v])] for v in loops[k]),
                     names,
                     length,
                     [label[hubs[c]] for c in dict.fromkeys(member[loops[k]].tolist())],
@@ -128,7 +130,7 @@ class Gaps(Table):
 
         A gap is hidden if its class depends on theirs. Loops that are not in the graph are ignored.
         """
-        hidden = [loop for loop in map(self._find_loop, loops) if loop is not None]
+        hidden = [loop for loop in self._find_loops(loops) if loop is not None]
         return self._take(np.flatnonzero(self._select_after(hidden)[len(hidden) :]))
 
     def compare(self, earlier: Mapping[str, Any]) -> tuple[Gaps, list[list[Hashable]]]:
@@ -149,7 +151,7 @@ class Gaps(Table):
         (Gaps(0 gaps), [[0, 1, 2, 3]])
         """
         labels = sorted((row["loop"] for row in earlier["rows"]), key=len)
-        loops = [self._find_loop(loop) for loop in labels]
+        loops = list(self._find_loops(labels))
         present = [loop for loop in loops if loop is not None]
         kept = self._select_after(present)
         still_open = iter(kept.tolist())
@@ -173,14 +175,18 @@ class Gaps(Table):
         ordered = SortedGraph(self.graph)
         return ordered.select([ordered.place[loop] for loop in [*loops, *self.loops]])[0]
 
-    def _find_loop(self, labels: Sequence[Any]) -> Int32 | None:
-        """Return the positions of a loop of labels, as JSON has them; None if it is not in the graph."""
+    def _find_loops(self, loops: Iterable[Sequence[Any]]) -> Iterator[Int32 | None]:
+        """Yield the positions of loops of labels, as JSON has them; None for one that is not in the graph."""
         reader, rows = LabelReader(self.graph), self.graph.skeleton
-        found = [reader.find(tuple(label) if isinstance(label, list) else label) for label in labels]
-        loop = np.array([-1 if v is None else v for v in found], np.int32)
-        pairs = zip(loop, np.roll(loop, -1), strict=True)
-        is_loop = all(u >= 0 and v in rows.indices[rows.indptr[u] : rows.indptr[u + 1]] for u, v in pairs)
-        return loop if len(loop) and is_loop else None
+
+        def restore(label: Any) -> Any:
+            return tuple(map(restore, label)) if isinstance(label, list) else label
+
+        for labels in loops:
+            loop = np.array([-1 if v is None else v for v in map(reader.find, map(restore, labels))], np.int32)
+            pairs = zip(loop, np.roll(loop, -1), strict=True)
+            is_loop = all(u >= 0 and v in rows.indices[rows.indptr[u] : rows.indptr[u + 1]] for u, v in pairs)
+            yield loop if len(loop) and is_loop else None
 
     def __repr__(self) -> str:
         longer = "" if self.exact else f", {self.longer:,} longer than {self.max_length}"
@@ -261,9 +267,11 @@ def gaps(
     )
 
 
-def name_node(graph: Graph, label: Hashable) -> str:
-    """Return the name by which a node is shown."""
-    return graph.title(graph.position(label))
+def name_nodes(graph: Graph) -> list[str]:
+    """Return the names by which nodes are shown: their titles, or the labels of those that share a title."""
+    titles = graph.titles or list(map(str, graph.names))
+    counts = Counter(titles)
+    return [title if counts[title] == 1 else str(label) for title, label in zip(titles, graph.names, strict=True)]
 
 
 class SortedGraph:
@@ -309,7 +317,7 @@ class SortedGraph:
             turned = loops[:, 1] > loops[:, -1]
             loops[turned, 1:] = loops[turned, :0:-1]
             kept, more = self.select(list(loops), most - work - cost)
-            work += cost + more
+            work += cost + more + 10 * len(self.order)
             if work <= most or not found:
                 found += list(loops[kept])
             if work > most:
