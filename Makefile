@@ -55,6 +55,7 @@ results: .venv/test.done
 		$(BIN)/python -m reproduction table1 --environments "$$CURIOGRAPH_DATA" --rules authors --seeds 4 --episodes all \
 			--best-episodes 25 --out docs/results; \
 		$(BIN)/python -m reproduction real --workers 1 --out docs/results; \
+		$(BIN)/python -m reproduction gaps --workers 1 --out docs/results; \
 		$(BIN)/python -m reproduction leaderboard --out docs/results; \
 	else echo 'make: CURIOGRAPH_DATA has no real-networks; their table, Table 1 and the leaderboard are not recomputed'; fi
 	@if [ -d "$$CURIOGRAPH_DATA/obsidian-help" ]; then \

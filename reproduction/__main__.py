@@ -34,6 +34,7 @@ EXPERIMENTS = {
     "false_findings": "how often statistics of people find something where there is nothing",
     "profile": "measures of finished and unfinished games, and styles of players",
     "recommenders": "recommenders on held-out events",
+    "gaps": "whether links across gaps are hidden links, and what communities show of them",
     "ablation": "effect of each choice behind the gnn agent",
     "leaderboard": "agents on the frozen suite",
 }

@@ -28,7 +28,7 @@ def test_gaps_are_reported_dismissed_and_compared(run, here):
     ran = run("gaps", "links.tsv", "--out", "gaps.md")
     assert "a - b - c - d" in ran.out
     report = (here / "gaps.md").read_text()
-    assert "**What connects b with d?**" in report  # a and c have fewer links than d
+    assert "**What connects a with c?**" in report
     (here / "before.json").write_text(run("gaps", "links.tsv", "--json").out)
     (here / "seen.txt").write_text("## 1. c - d - a - b\nno - such - loop\n")
     ran = run("gaps", "links.tsv", "--dismiss", "seen.txt", "--json")
@@ -39,6 +39,24 @@ def test_gaps_are_reported_dismissed_and_compared(run, here):
     assert (found["opened"], found["closed"]) == (["d - e - f - g"], ["a - b - c - d"])
     ran = run("gaps", "links.tsv", "--since", "links.tsv")
     assert (ran.code, "links.tsv" in ran.err) == (2, True)
+
+
+def test_gaps_of_a_folder_of_notes(run, here):
+    (here / "notes").mkdir()
+    for name, other in {"a": "b", "b": "c", "c": "d", "d": "a]] [[missing"}.items():
+        (here / "notes" / f"{name}.md").write_text(f"[[{other}]]")
+    ran = run("gaps", "notes", "--out", "gaps.md")
+    assert "missing: d" in ran.out
+    assert "- missing: d" in (here / "gaps.md").read_text()
+    before = run("gaps", "notes", "--json")
+    assert before.document["wanted"] == {"missing": ["d"]}
+    (here / "before.json").write_text(before.out)
+    (here / "seen.md").write_text("- [ ] a - b - c - d\nnonsense\n")
+    ran = run("gaps", "notes", "--dismiss", "seen.md", "--json")
+    assert (ran.document["dismissed"], "nonsense" in ran.err) == (1, True)
+    (here / "notes" / "d.md").unlink()
+    ran = run("gaps", "notes", "--since", "before.json", "--json")
+    assert (ran.document["opened"], ran.document["closed"]) == ([], ["a - b - c - d"])
 
 
 def test_labels_with_commas_quotes_and_digits(run, here):

@@ -52,6 +52,7 @@ def test_same_document_from_the_run_folder(tmp_path: Path) -> None:
         (["table1", "--graphs", "2", "--episodes", "few"], "'few'"),
         (["table1", "--environments", "tests"], "paper-graphs"),
         (["real"], "CURIOGRAPH_DATA"),
+        (["gaps"], "CURIOGRAPH_DATA"),
         (["table2", "--only", "netflix"], "'netflix'"),
         (["table2", "--item-graph", "best"], "'best'"),
         *(([name], "curiograph data get wikispeedia") for name in ("motives", "meaning", "profile")),

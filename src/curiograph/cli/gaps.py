@@ -13,9 +13,11 @@ import typer
 import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import check_out, emit, print_remark, show_progress, show_table
+from curiograph.errors import quote_value
 from curiograph.files import open_atomic, read_text, wrap_parse_errors
 
 _MAX_LINKS = 2  # in the table; JSON has more
+_REPORTED = 10  # gaps of a report
 
 
 def gaps(
@@ -39,41 +41,54 @@ def gaps(
 
     [bold]curiograph gaps toy:library --out gaps.md[/bold]
     """
-    from curiograph.growth.gap_report import read_dismissed
-    from curiograph.growth.graph_gaps import name_node
+    from curiograph.graph.io.markdown import read_vault
+    from curiograph.growth.gap_report import read_dismissed, write_list
+    from curiograph.growth.graph_gaps import name_nodes
 
-    def join(nodes: Iterable[Hashable]) -> str:
-        return " - ".join(name_node(g, node) for node in nodes)
+    def join(nodes: Iterable[Hashable], separator: str = " - ") -> str:
+        return separator.join(titles[g.position(node)] for node in nodes)
 
     check_out(output.out, (".md", ".json", ".csv"))
-    g = options.open_graph(graph, directed)
+    facts: dict[str, Any] = {}
+    if Path(graph).is_dir():
+        vault = read_vault(graph, directed=directed)
+        g, facts["wanted"] = vault.graph, vault.unresolved
+    else:
+        g = options.open_graph(graph, directed)
+    titles = name_nodes(g)
     with show_progress(output.quiet) as progress:
         progress("finding gaps")
-        found = cg.gaps(g, texts=options.read_similarity(texts, g), max_length=max_length)
-    facts: dict[str, Any] = {}
-    if since is not None:
-        with wrap_parse_errors(since, "result of curiograph gaps"):
-            opened, closed = found.compare(json.loads(read_text(since)))
-        facts = {"opened": opened.columns()["gap"], "closed": list(map(join, closed))}
+        found = shown = cg.gaps(g, texts=options.read_similarity(texts, g), max_length=max_length)
     if dismiss is not None:
-        titles = [name_node(g, label) for label in g.names]
         dismissed = read_dismissed(read_text(dismiss), titles)
-        shown = found.hide([g.label(v) for v in loop] for loop in dismissed if loop is not None)
+        shown = found.hide([g.label(v) for v in loop] for loop in dismissed.values() if loop is not None)
         facts["dismissed"] = len(found.loops) - len(shown.loops)
         print_remark(f"{facts['dismissed']:,} dismissed gaps are hidden", output.quiet)
-        if None in dismissed:
-            print_remark(f"{dismissed.count(None):,} lines of {dismiss} name no nodes of the graph", output.quiet)
-        found = shown
-    if output.out is not None and output.out.suffix.lower() == ".md":
+        unknown = [line for line, loop in dismissed.items() if loop is None]
+        if unknown:
+            first = quote_value(unknown[0])
+            print_remark(f"{dismiss}: {len(unknown):,} lines name no nodes of the graph, such as {first}", output.quiet)
+    if since is not None:
+        with wrap_parse_errors(since, "result of curiograph gaps"):
+            earlier = json.loads(read_text(since))
+            names = {str(row["loop"]): row["gap"] for row in earlier["rows"]}
+            opened, closed = shown.compare(earlier)[0], found.compare(earlier)[1]
+        facts |= {"opened": opened.columns()["gap"], "closed": [names[str(loop)] for loop in closed]}
+    wanted = [f"{name}: {', '.join(notes)}" for name, notes in facts.get("wanted", {}).items()]
+    lists = {"Wanted notes": wanted} if wanted else {}
+    lists |= {f"{name.capitalize()} since {since}": facts[name] for name in ("opened", "closed") if name in facts}
+    is_report = output.out is not None and output.out.suffix.lower() == ".md"
+    if is_report and output.out is not None:
         with open_atomic(output.out) as stream:
-            stream.write(found.to_markdown().encode())
+            sections = "".join(write_list(title, lines) for title, lines in lists.items())
+            stream.write((shown.to_markdown() + sections).encode())
         output = replace(output, out=None)
-    table = found.to_frame()
+    table = (shown.head(_REPORTED) if is_report else shown).to_frame()
     table["links"] = [", ".join(map(join, links[:_MAX_LINKS])) for links in table["links"]]
     table["weakest"] = [join(link) for link in table["weakest"]]
     for name in ("nodes", "communities"):
-        table[name] = [", ".join(name_node(g, node) for node in nodes) for nodes in table[name]]
-    columns = ["gap", *(["persistence"] if "persistence" in table else []), "links", "nodes", "communities"]
-    emit(output, {**found.to_dict(), **facts}, table.drop(columns="loop"), title=repr(found), columns=columns)
-    for name in ("opened", "closed") if since is not None and not output.json else ():
-        show_table(f"{len(facts[name]):,} gaps {name}", [{"gap": gap} for gap in facts[name]])
+        table[name] = [join(nodes, ", ") for nodes in table[name]]
+    columns = ["gap", *(["persistence"] if "persistence" in table else []), "links", "nodes"]
+    emit(output, {**shown.to_dict(), **facts}, table.drop(columns="loop"), title=repr(shown), columns=columns)
+    for title, lines in {} if output.json else lists.items():
+        show_table(f"{title}: {len(lines):,}", [{"": line} for line in lines])

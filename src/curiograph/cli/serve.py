@@ -91,7 +91,7 @@ def _parse_files(option: str, texts: list[str]) -> dict[str, Path]:
         name, _, path = text.partition("=")
         if not (name and path):
             raise SettingError(f"{option} is {text!r}; write a name and a file, as in {option} links=FILE.")
-        if not Path(path).is_file():
+        if not Path(path).exists():
             raise FileFormatError(f"{path}: there is no such file; check its name and folder.")
         files[name] = Path(path)
     return files

@@ -243,6 +243,11 @@ def make_unknown_node_error(label: object, names: Labels) -> UnknownNodeError:
         return UnknownNodeError(f"{missing}; it is empty.")
     if isinstance(label, str) and label.isdecimal() and len(label) < 20 and find_label(names, int(label)) is not None:
         return UnknownNodeError(f"{missing}, but it has the number {int(label)}; give it without quotes.")
+    titled = [quote_value(names[position]) for position, title in enumerate(names.titles or ()) if title == label]
+    if titled:
+        return UnknownNodeError(
+            f"{len(titled)} nodes are called {quote_value(label)}; give one of {', '.join(titled[:5])}."
+        )
     near = [quote_value(name) for name in suggest_labels(label, names)]
     if near:
         return UnknownNodeError(f"{missing}; the nearest names are {', '.join(near)}.")

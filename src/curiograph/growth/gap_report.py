@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from curiograph.growth.graph_gaps import name_node
+from curiograph.growth.graph_gaps import name_nodes
 
 if TYPE_CHECKING:
     from curiograph.growth.graph_gaps import Gaps
@@ -14,20 +14,23 @@ if TYPE_CHECKING:
 
 def write_report(gaps: Gaps, count: int) -> str:
     """Return a report on the first `count` gaps, with a heading that `read_dismissed` understands for each."""
-    graph = gaps.graph
+    graph, shown = gaps.graph, name_nodes(gaps.graph)
     longer = "" if gaps.exact else f", of which {gaps.longer:,} are longer than {gaps.max_length} nodes"
-    order = "last over the widest range of similarity" if gaps.persistence is not None else "span most communities"
     parts = [
-        f"# Gaps\n\nNumber of gaps: {gaps.total:,}{longer}. A gap is a loop of nodes that nothing fills; those that "
-        f"{order} come first. To hide a gap that is none, copy its heading to a file, and give it as `--dismiss`."
+        f"# Gaps\n\nNumber of gaps: {gaps.total:,}{longer}. A gap is a ring of linked nodes that nothing fills. "
+        "Gaps that share no node with another come first. To hide a gap that is none, copy its heading to a file, and "
+        "give it as `--dismiss`."
     ]
     for number, row in enumerate(gaps.head(count).to_frame().to_dict("records"), start=1):
         loop, (one, other) = row["loop"], row["links"][0]
-        nodes = {*loop, *row["nodes"], *row["communities"]}
-        name = {node: escape_markdown(name_node(graph, node)) for node in nodes}
+        nodes = {*loop, *row["nodes"]}
+        name = {node: escape_markdown(shown[graph.position(node)]) for node in nodes}
         near = {node: set(graph.skeleton.neighbors(node)) for node in nodes}
-        hubs = _join([name[hub] for hub in row["communities"]])
         links = ", ".join(f"{name[a]} - {name[b]}" for a, b in row["links"][:3])
+        shared = len(near[one] & near[other] - set(loop))
+        also = (
+            f" Outside the ring, {shared} {'node is' if shared == 1 else 'nodes are'} linked to both." if shared else ""
+        )
         ways = [
             f"One of these links would close it: {links}."
             if len(loop) == 4
@@ -36,39 +39,41 @@ def write_report(gaps: Gaps, count: int) -> str:
                 f"{name[node]} would close it with a link to {_join([name[v] for v in loop if v not in near[node]])}."
                 for node in row["nodes"]
             ),
-            f"The weakest link is {' - '.join(name[node] for node in row['weakest'])}.",
         ]
         parts += [
             f"## {number}. {escape_markdown(row['gap'])}",
-            f"{_join([name[node] for node in loop])} are linked in a circle, but nothing fills it. It spans the "
-            f"{'communities' if len(row['communities']) > 1 else 'community'} of {hubs}.",
-            f"**What connects {name[one]} with {name[other]}?** They share {len(near[one] & near[other])} neighbors "
-            "and have no link.",
+            f"**What connects {name[one]} with {name[other]}?** They are across the ring from each other, without "
+            f"a link.{also}",
             "\n".join(f"- {way}" for way in ways),
-            _draw([name_node(graph, node) for node in loop], loop.index(one), loop.index(other)),
+            _draw([shown[graph.position(node)] for node in loop], loop.index(one), loop.index(other)),
         ]
     return "\n\n".join(parts) + "\n"
 
 
-def read_dismissed(text: str, titles: Sequence[str]) -> list[list[int] | None]:
-    """Return the gaps of a text, one per line as a table or a report has them, by the numbers of titles.
+def write_list(title: str, lines: Sequence[str]) -> str:
+    """Return a section of a report: a title, and one line each."""
+    return f"\n## {title}\n\n" + "".join(f"- {escape_markdown(line)}\n" for line in lines or ["none"])
+
+
+def read_dismissed(text: str, titles: Sequence[str]) -> dict[str, list[int] | None]:
+    """Return the gaps of a text by its lines, as a table, a report or the page has them, as numbers of titles.
 
     A line with an unknown title becomes None. Titles may contain the separator.
 
-    >>> read_dismissed("a - b - c - d", ["a", "b - c", "d"])
-    [[0, 1, 2]]
+    >>> read_dismissed("- [ ] a - b - c - d", ["a", "b - c", "d"])
+    {'- [ ] a - b - c - d': [0, 1, 2]}
     """
-    number = {title: k for k, title in enumerate(titles)}
-    found: list[list[int] | None] = []
+    number = {name: k for k, title in enumerate(titles) for name in (title, escape_markdown(title))}
+    found: dict[str, list[int] | None] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
-        plain = re.sub(r"\\([^\w\s])", r"\1", re.sub(r"^#+ \d+\. ", "", line))
+        plain = re.sub(r"^(#+ |[-*] )?(\[.\] )?(\d+\. )?", "", line).replace(" \N{EN DASH} ", " - ")
         words = plain.split(" - ")
         loop: list[int] | None = []
         while words and loop is not None:
             ends = [k for k in range(len(words), 0, -1) if " - ".join(words[:k]) in number]
             loop = [*loop, number[" - ".join(words[: ends[0]])]] if ends else None
             words = words[ends[0] :] if ends else []
-        found.append(loop)
+        found[line] = loop
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -79,7 +80,8 @@ class Gaps(Table):
 
         `gap` (its loop as a text), `loop` (labels), `length`, `communities` (the best linked node of each that the loop
         spans), `links` (pairs of nodes across it that are not linked, the most similar first, or those with the highest
-        Adamic-Adar index: one closes a gap of length 4, and `length` - 3 that do not cross any gap), `nodes` (linked to
+        Adamic-Adar index of neighbors outside the loop, then those on opposite sides: one closes a gap of length 4, and
+        `length` - 3 that do not cross any gap), `nodes` (linked to
         more than half of the loop; linked to all of it, one closes the gap), `weakest` (the weakest link of the loop)
         and `persistence`.
         """
@@ -89,6 +91,7 @@ class Gaps(Table):
     def _columns(self) -> dict[str, Any]:
         ordered = SortedGraph(self.graph)
         label = [self.graph.label(int(v)) for v in ordered.order]
+        shown = name_nodes(self.graph)
         best_last, member = np.argsort(ordered.rank), self.communities[ordered.order]
         hubs = dict(zip(member[best_last].tolist(), best_last.tolist(), strict=True))
         score, strength = ordered.compare_by(self.similarity), ordered.compare_by(self.similarity, weights=True)
@@ -97,12 +100,16 @@ class Gaps(Table):
             length = loops.shape[1]
             chords = np.array([(i, j) for i, j in combinations(range(length), 2) if 1 < j - i < length - 1])
             first, second = loops[:, chords[:, 0]], loops[:, chords[:, 1]]
-            best = np.argsort(-score(first, second), axis=1, kind="stable")[:, :_MAX_LINKS]
+            apart = np.minimum(chords[:, 1] - chords[:, 0], length - chords[:, 1] + chords[:, 0])
+            scores = score(first, second)
+            if self.similarity is None:  # nodes of the loop itself say nothing
+                scores -= ordered.sum_shares_between(loops, chords)
+            best = np.lexsort((np.broadcast_to(-apart, scores.shape), -scores.round(9)), axis=1)[:, :_MAX_LINKS]
             weakest = strength(loops, np.roll(loops, -1, axis=1)).argmin(axis=1).tolist()
             for k, number in enumerate(numbers.tolist()):
                 names = [label[v] for v in loops[k]]
                 rows[number] = (
-                    " - ".join(name_node(self.graph, name) for name in names),
+                    " - ".join(shown[int(ordered.order[v])] for v in loops[k]),
                     names,
                     length,
                     [label[hubs[c]] for c in dict.fromkeys(member[loops[k]].tolist())],
@@ -123,7 +130,7 @@ class Gaps(Table):
 
         A gap is hidden if its class depends on theirs. Loops that are not in the graph are ignored.
         """
-        hidden = [loop for loop in map(self._find_loop, loops) if loop is not None]
+        hidden = [loop for loop in self._find_loops(loops) if loop is not None]
         return self._take(np.flatnonzero(self._select_after(hidden)[len(hidden) :]))
 
     def compare(self, earlier: Mapping[str, Any]) -> tuple[Gaps, list[list[Hashable]]]:
@@ -144,7 +151,7 @@ class Gaps(Table):
         (Gaps(0 gaps), [[0, 1, 2, 3]])
         """
         labels = sorted((row["loop"] for row in earlier["rows"]), key=len)
-        loops = [self._find_loop(loop) for loop in labels]
+        loops = list(self._find_loops(labels))
         present = [loop for loop in loops if loop is not None]
         kept = self._select_after(present)
         still_open = iter(kept.tolist())
@@ -168,14 +175,18 @@ class Gaps(Table):
         ordered = SortedGraph(self.graph)
         return ordered.select([ordered.place[loop] for loop in [*loops, *self.loops]])[0]
 
-    def _find_loop(self, labels: Sequence[Any]) -> Int32 | None:
-        """Return the positions of a loop of labels, as JSON has them; None if it is not in the graph."""
+    def _find_loops(self, loops: Iterable[Sequence[Any]]) -> Iterator[Int32 | None]:
+        """Yield the positions of loops of labels, as JSON has them; None for one that is not in the graph."""
         reader, rows = LabelReader(self.graph), self.graph.skeleton
-        found = [reader.find(tuple(label) if isinstance(label, list) else label) for label in labels]
-        loop = np.array([-1 if v is None else v for v in found], np.int32)
-        pairs = zip(loop, np.roll(loop, -1), strict=True)
-        is_loop = all(u >= 0 and v in rows.indices[rows.indptr[u] : rows.indptr[u + 1]] for u, v in pairs)
-        return loop if len(loop) and is_loop else None
+
+        def restore(label: Any) -> Any:
+            return tuple(map(restore, label)) if isinstance(label, list) else label
+
+        for labels in loops:
+            loop = np.array([-1 if v is None else v for v in map(reader.find, map(restore, labels))], np.int32)
+            pairs = zip(loop, np.roll(loop, -1), strict=True)
+            is_loop = all(u >= 0 and v in rows.indices[rows.indptr[u] : rows.indptr[u + 1]] for u, v in pairs)
+            yield loop if len(loop) and is_loop else None
 
     def __repr__(self) -> str:
         longer = "" if self.exact else f", {self.longer:,} longer than {self.max_length}"
@@ -256,9 +267,11 @@ def gaps(
     )
 
 
-def name_node(graph: Graph, label: Hashable) -> str:
-    """Return the name by which a node is shown."""
-    return graph.title(graph.position(label))
+def name_nodes(graph: Graph) -> list[str]:
+    """Return the names by which nodes are shown: their titles, or the labels of those that share a title."""
+    titles = graph.titles or list(map(str, graph.names))
+    counts = Counter(titles)
+    return [title if counts[title] == 1 else str(label) for title, label in zip(titles, graph.names, strict=True)]
 
 
 class SortedGraph:
@@ -304,7 +317,7 @@ class SortedGraph:
             turned = loops[:, 1] > loops[:, -1]
             loops[turned, 1:] = loops[turned, :0:-1]
             kept, more = self.select(list(loops), most - work - cost)
-            work += cost + more
+            work += cost + more + 10 * len(self.order)
             if work <= most or not found:
                 found += list(loops[kept])
             if work > most:
@@ -336,6 +349,14 @@ class SortedGraph:
             return often
         nodes, counts = np.unique(often, return_counts=True)
         return nodes[np.argsort(-counts, kind="stable")][:_MAX_NODES]
+
+    def sum_shares_between(self, loops: Int32, chords: Int64) -> Float64:
+        """Return the Adamic-Adar index of pairs of nodes of each loop (a row) that counts nodes of the loop only."""
+        shares = 1 / np.log(np.maximum(self.degrees, 2))[loops]
+        length = loops.shape[1]
+        steps = chords[:, 1] - chords[:, 0]
+        between = np.where(steps == 2, shares[:, (chords[:, 0] + 1) % length], 0)
+        return np.asarray(between + np.where(length - steps == 2, shares[:, (chords[:, 1] + 1) % length], 0))
 
     def compare_by(self, similarity: Similarity | None, *, weights: bool = False) -> Compare:
         """Return a function that scores pairs of nodes: by similarity, by weights of links, or by Adamic-Adar index."""

@@ -86,10 +86,15 @@ def explain_recommendations(
     `stack` is the batch of the graph alone, to create it once for many calls.
     """
     indptr, indices = graph.skeleton.indptr, graph.skeleton.indices
+    recent = history.nodes
+    if len(recent) > MAX_RECENT_NODES:
+        recent = recent[np.isin(recent, history.nodes_last_at_end[-MAX_RECENT_NODES:])]
+    labels = {v: graph.names[v] for v in (*recent.tolist(), *nodes.tolist())}
+    titles = {v: str(label) if graph.titles is None else graph.titles[v] for v, label in labels.items()}
 
     def make_reason(place: int, **why: Any) -> Reason:
         by_component = {name: int(each[place]) for name, each in ranks.items()}
-        return Reason(graph.label(int(nodes[place])), by_component, candidates, **why)
+        return Reason(labels[int(nodes[place])], by_component, candidates, **why)
 
     if len(history.nodes) == 0:
         counts = (indptr[nodes + 1] - indptr[nodes]).tolist()
@@ -97,9 +102,6 @@ def explain_recommendations(
         return [make_reason(place, sentence=text) for place, text in enumerate(popular)]
     if len(nodes) == 0:
         return []
-    recent = history.nodes
-    if len(recent) > MAX_RECENT_NODES:
-        recent = recent[np.isin(recent, history.nodes_last_at_end[-MAX_RECENT_NODES:])]
     stack = GraphBatch.of([graph]) if stack is None else stack
     length = len(recent)
     compressibility = CompressibilityTracker(stack, recent[None, :].astype(np.int32), np.asarray([length]))
@@ -128,14 +130,13 @@ def explain_recommendations(
             for place, opened_at, _ in rows.tolist():
                 closed.setdefault(int(several[place]), []).append(int(recent[opened_at]))
     visited_neighbors = {v: find_links(v) for v in recent.tolist()} if len(several) else {}
-    labels = {v: graph.label(v) for v in (*recent.tolist(), *nodes.tolist())}
 
     def label_all(some: Iterable[int]) -> tuple[Hashable, ...]:
         return tuple(labels[v] for v in some)
 
     def join_titles(some: Sequence[int]) -> str:
         """Return the titles around a loop as text; of a long loop, its ends."""
-        names = [graph.title(v) for v in some]
+        names = [titles[v] for v in some]
         return " - ".join(names if len(names) <= _MAX_NAMES else [*names[:3], "...", names[-1]])
 
     reasons = []
@@ -152,9 +153,9 @@ def explain_recommendations(
         elif opened:
             sentence = f"Opens a loop with {join_titles(opened[0][1:])}."
         elif history.last in links[i]:
-            sentence = f"Linked to what you visited last, {graph.title(history.last)}."
+            sentence = f"Linked to what you visited last, {titles[history.last]}."
         elif links[i]:
-            sentence = f"Linked to what you visited earlier, {graph.title(links[i][-1])}."
+            sentence = f"Linked to what you visited earlier, {titles[links[i][-1]]}."
         else:
             sentence = "Within reach of what you visited."
         linked, closes, opens = label_all(links[i]), label_all(closed.get(i, ())), tuple(map(label_all, opened))

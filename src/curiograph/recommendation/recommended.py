@@ -37,7 +37,7 @@ class Recommendations(list[tuple[Hashable, float]], Table):
         candidates: int,
         stack: GraphBatch | None = None,
     ) -> None:
-        super().__init__((graph.label(int(v)), float(s)) for v, s in zip(nodes, scores, strict=True))
+        super().__init__((graph.names[v], s) for v, s in zip(nodes.tolist(), scores.tolist(), strict=True))
         self.graph = graph
         self.stderr: list[float] = errors.tolist()
         """Standard errors of the scores; zero if no walkers were sampled."""
@@ -52,7 +52,7 @@ class Recommendations(list[tuple[Hashable, float]], Table):
     @property
     def history(self) -> list[Hashable]:
         """Distinct labels of the history, in order of first visit."""
-        return [self.graph.label(int(v)) for v in self._history.nodes]
+        return [self.graph.names[v] for v in self._history.nodes.tolist()]
 
     @cached_property
     def reasons(self) -> list[Reason]:

@@ -136,7 +136,12 @@ class GraphTools:
         served = self.open(path)
         graph = served.graph
         best = np.argsort(-np.diff(graph.skeleton.indptr), kind="stable")[:_MAX_NAMES]
-        answer = {"graph": path, "nodes": graph.num_nodes, "links": graph.num_edges, "gaps": cg.betti(graph, dim=1)}
+        answer = {
+            "graph": shorten_text(path, 500),
+            "nodes": graph.num_nodes,
+            "links": graph.num_edges,
+            "gaps": cg.betti(graph, dim=1),
+        }
         answer["best_linked"] = served.name_all(graph.label(int(v)) for v in best)
         if served.unresolved is not None:
             wanted = sorted(served.unresolved.items(), key=lambda item: -len(item[1]))[:_MAX_NAMES]

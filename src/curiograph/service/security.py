@@ -75,14 +75,15 @@ class SecurityMiddleware:
         if self._token is None or path in PUBLIC_PATHS:
             return None
         scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        cookie = cookie_parser(headers.get("cookie", "")).get(_COOKIE, "")
         if scheme.lower() == "bearer":
             is_authorized = _is_equal(credentials.strip(), self._token)
         else:
-            is_authorized = _is_equal(cookie_parser(headers.get("cookie", "")).get(_COOKIE, ""), self._cookie)
+            is_authorized = _is_equal(cookie, self._cookie)
         redirect = self._remove_token(scope, path, headers, is_authorized)
         if redirect is not None or is_authorized:
             return redirect
-        if credentials or b"token=" in scope["query_string"]:
+        if credentials or cookie or "token" in dict(parse_qsl(scope["query_string"].decode("latin-1"))):
             await self._delay_answer((scope.get("client") or ("an unknown client",))[0], receive)
         return build_error_response(
             401,

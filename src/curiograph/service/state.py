@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Literal, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -20,7 +21,7 @@ from curiograph.service.batching import Batcher
 from curiograph.service.computations import compute_parts
 from curiograph.service.error_responses import LOG, TimeLimitError
 from curiograph.service.server_settings import ServiceSettings
-from curiograph.service.store import DEFAULT_GRAPH, GraphInfo, GraphStore, OpenGraph
+from curiograph.service.store import DEFAULT_GRAPH, UNFINISHED, GraphInfo, GraphStore, OpenGraph
 from curiograph.service.uploads import BODY, GRAPH, read_upload
 from curiograph.service.warm import warm_kernels
 from curiograph.service.workers import Workers
@@ -105,12 +106,15 @@ class Service:
     async def add_upload(self, body: bytes, content_type: str, name: str, directed: bool, client: str) -> GraphInfo:
         """Read an upload in a process, and add its graph; nothing is added if that fails or takes too long."""
         # the folder belongs to the server, because the process that reads and writes there may be killed
-        with TemporaryDirectory(dir=self.graphs.folder, prefix=".", ignore_cleanup_errors=True) as name_of_folder:
-            folder, settings = Path(name_of_folder), (content_type, name, directed, self.settings.upload_bytes)
+        folder = Path(mkdtemp(dir=self.graphs.folder, prefix=UNFINISHED))
+        try:
             await asyncio.to_thread((folder / BODY).write_bytes, body)
+            settings = content_type, name, directed, self.settings.upload_bytes
             title = await self.workers.run(read_upload, folder, *settings)
             keep = partial(self.graphs.keep_upload, folder / GRAPH, title, client)
             return await asyncio.get_running_loop().run_in_executor(self._background, keep)
+        finally:
+            self._background.submit(shutil.rmtree, folder, ignore_errors=True)
 
     async def prepare_nodes(self, opened: OpenGraph, nodes: Iterable[int]) -> Recommender:
         """Prepare those of some nodes (positions) that are not prepared; return the recommender that has them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 import tempfile
 import threading
 import weakref
@@ -33,6 +34,8 @@ from curiograph.service.json_labels import LabelIndex
 from curiograph.service.layout import compute_layout
 from curiograph.service.server_settings import ServiceSettings
 
+UNFINISHED = ".upload-"
+"""Beginning of the names of folders of uploads that are being read."""
 DEFAULT_GRAPH = "toy:everyday"
 """Id of the graph that the page shows first."""
 _EXTENSION = ".safetensors"
@@ -307,10 +310,10 @@ class GraphStore:
             uploads = [other for other in self._entries.values() if other.kind == "upload"]
             own = [other for other in uploads if other.client == client]
             is_full = len(own) >= self._settings.uploads_per_client or len(uploads) >= self._settings.uploads
-            replaced = (own or uploads)[0].id if is_full else None
+            replaced = self._entries.pop((own or uploads)[0].id) if is_full else None
             self._entries[entry.id] = entry
         if replaced is not None:
-            self.remove_upload(replaced)
+            self._delete_files(replaced.id)
         return entry.info
 
     def _create_upload(self, upload_id: str, title: str, client: str) -> StoredGraph:
@@ -319,6 +322,8 @@ class GraphStore:
 
     def _find_uploads(self) -> None:
         """Add the uploads that an earlier service has kept; the log names those that cannot be used."""
+        for folder in self.folder.glob(f"{UNFINISHED}*"):  # of a service that was killed
+            shutil.rmtree(folder, ignore_errors=True)
         for path in sorted(self.folder.glob("upload-*.json"), key=lambda path: path.stat().st_mtime):
             try:
                 facts = json.loads(path.read_bytes())
@@ -337,6 +342,9 @@ class GraphStore:
             if entry is None or entry.kind != "upload":
                 raise NotFoundError(f"there is no upload {quote_value(graph_id)}; only uploads can be removed.")
             del self._entries[graph_id]
+        self._delete_files(graph_id)
+
+    def _delete_files(self, graph_id: str) -> None:
         for extension in (_EXTENSION, ".json"):
             with suppress(OSError):  # on Windows, a file that is mapped stays
                 (self.folder / f"{graph_id}{extension}").unlink(missing_ok=True)

@@ -89,7 +89,7 @@ def _write_notes(folder: Path, files: dict[str, bytes]) -> Path:
     for name, content in files.items():
         parts = name.split("/")
         is_path = name.isprintable() and "\\" not in name and not any(part in ("", ".", "..") for part in parts)
-        if not is_path or ":" in parts[0] or max(len(part.encode()) for part in parts) > 255 or len(name) > 1000:
+        if not is_path or ":" in parts[0] or max(len(part.encode()) for part in parts) > 255 or len(parts) > 20:
             raise FileFormatError(
                 f"a note is called {quote_value(name)}; give its path inside the folder, as in a/b.md."
             )

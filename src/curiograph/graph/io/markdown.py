@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from curiograph.errors import FileFormatError
+from curiograph.errors import FileFormatError, quote_value
 from curiograph.files import PathLike, as_path
 from curiograph.graph.edge_arrays import as_flag
 from curiograph.graph.graph import Graph
@@ -41,7 +41,7 @@ _ATTACHMENT = re.compile(
     r".*\.(?:avif|bmp|gif|jpe?g|png|svg|webp|3gp|flac|m4a|mp3|ogg|wav|webm|mkv|mov|mp4|ogv|pdf|canvas|base)", re.I
 )
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*$", re.M | re.S)
-_ALIASES = re.compile(r"^alias(?:es)?[ \t]*:[ \t]*(?:\[([^\]]*)\]|(.*(?:\n[ \t]*-[ \t].*)*))", re.M | re.I)
+_ALIASES = re.compile(r"^alias(?:es)?[ \t]*:[ \t]*(?:\[([^\]]{0,10000}+)\]|(.*(?:\n[ \t]*-[ \t].*)*))", re.M | re.I)
 _ALIAS = re.compile(r"""[\s,]*("[^"\n]*"|'[^'\n]*'|[^,\n]+)""")
 
 
@@ -89,8 +89,14 @@ def read_vault(folder: PathLike, *, directed: bool = False) -> Vault:
     """
     root, directed = as_path(folder), as_flag(directed)
     try:
-        files = dict(sorted(list_files(root)))
-        notes = {name[:-3]: files.pop(name) for name in list(files) if name.lower().endswith(".md")}
+        listed = sorted(list_files(root))
+        files, notes = dict(listed), dict[str, str]()
+        for name, path in listed:
+            if name.lower().endswith(".md"):
+                if name[:-3] in notes:
+                    raise FileFormatError(f"{root}: two notes are called {quote_value(name[:-3])}; rename one of them.")
+                notes[name[:-3]] = path
+                files.pop(name, None)
         read = (Path(path).read_bytes() for path in notes.values())
         texts = [data.decode("utf-8-sig", "replace").replace("\r\n", "\n") for data in read]
     except OSError as error:
@@ -155,6 +161,7 @@ class _Index:
 
     def __init__(self, labels: list[str], attachments: set[str]) -> None:
         self.attachments = attachments
+        self._found: dict[str, list[str]] = {}  # notes by the end of their path, or by their alias
         self.by_path = {label: label for label in labels}
         self.by_name: dict[str, list[str]] = defaultdict(list)
         self.by_alias: dict[str, list[str]] = defaultdict(list)
@@ -172,8 +179,11 @@ class _Index:
                 if key in self.by_path:
                     return self.by_path[key]
         folded = path.casefold()
-        same = self.by_name.get(posixpath.basename(folded), [])
-        found = [each for each in same if f"/{each}".casefold().endswith(f"/{folded}")] or self.by_alias.get(folded, [])
+        if folded not in self._found:
+            same = self.by_name.get(posixpath.basename(folded), [])
+            near = [each for each in same if f"/{each}".casefold().endswith(f"/{folded}")]
+            self._found[folded] = near or self.by_alias.get(folded, [])
+        found = self._found[folded]
         return min(found, key=lambda label: (label.count("/"), posixpath.dirname(label) != folder, label), default=None)
 
     def is_attachment(self, target: str, is_wiki: bool) -> bool:

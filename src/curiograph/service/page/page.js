@@ -401,7 +401,7 @@ export class Page {
     this.showCount(gaps.length, "gaps of the graph", "");
     this.say(["Rings of links that nothing fills. What belongs inside? Point at one to see it."]);
     if (!indexOf || graph.dense) return;
-    this.picture.areas = gaps.map(({ loop, titles }) => ({ places: loop.map((node) => graph.places[indexOf.get(node)]), titles }));
+    this.picture.areas = gaps.map(({ loop, titles }) => ({ loop, titles, places: loop.map((node) => graph.places[indexOf.get(node)]) }));
     this.picture.redraw();
   }
 

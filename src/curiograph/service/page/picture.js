@@ -530,7 +530,8 @@ export class Picture {
       wanted.push({ x, y, r: isLast ? r + 4 : r, text: title(view.walk[i]), size: isLast ? 16 : 14, bold: isLast, color: colors.ink, rank, lines });
     }
     if (this.indexOf && !this.graph.dense) {
-      const seen = new Set([...view.walk, ...view.candidates.map(({ node }) => node)]);
+      const lit = this.areas?.[this.lit]?.loop ?? [];
+      const seen = new Set([...lit, ...view.walk, ...view.candidates.map(({ node }) => node)]);
       for (const i of this.hubs) {
         if (seen.has(this.graph.labels[i])) continue;
         const [x, y] = this.project(...this.graph.places[i]);
