@@ -37,6 +37,6 @@ def test_short_load_has_no_errors(tmp_path):
     cg.write_graph(create_random_graph(300, 15_000, 0, directed=True), graph)  # a beam search takes a second
     load.main(["--graph", str(graph), "--seconds", "2", "--runs", "2", "--out", str(out), "--quiet"])
     document = json.loads(out.read_text())
-    assert [each["unit"] for each in document["checks"]] == ["s", "s", "bytes", "s"]
+    assert [each["unit"] for each in document["checks"]] == ["s", "s", "bytes", "s", "bytes", "s", "s"]
     assert [each["candidates"] for each in document["loads"]] == ["last", "all", "last"]
     assert all(each["errors"] == 0 and each["requests_per_second"] > 0 for each in document["loads"])
