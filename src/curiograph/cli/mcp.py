@@ -16,7 +16,7 @@ def mcp(
     places: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FOLDER_OR_FILE...",
+            metavar="FOLDER_OR_FILE",
             help="Folders of Markdown notes or graph files, and graph files; nothing else is read.",
             show_default=False,
         ),

@@ -95,7 +95,8 @@ class GraphTools:
         """Return the names of the given files and folders, and of the graph files in these, as text."""
         names = [place.name for place in self._places]
         for place in self._places:
-            names += sorted(each.name for each in place.glob("*") if each.suffix.lower() in EXTENSIONS)
+            files = [each for each in place.glob("[!.]*") if not each.is_symlink()]
+            names += sorted(each.name for each in files if each.suffix.lower() in EXTENSIONS)
         return ", ".join([*names[:_MAX_NAMES], *(["..."] if len(names) > _MAX_NAMES else [])])
 
     def find(self, path: str) -> Path:
