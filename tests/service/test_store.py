@@ -111,7 +111,7 @@ def test_upload_that_is_cancelled_leaves_nothing(tmp_path: Path, monkeypatch):
         upload.cancel()
         with pytest.raises(asyncio.CancelledError):
             await upload
-        assert list(tmp_path.iterdir()) == []
+        await asyncio.to_thread(wait_until, lambda: not list(tmp_path.iterdir()))
         await asyncio.to_thread(service.workers.stop)
 
     asyncio.run(upload_and_leave())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import time
 from collections.abc import Awaitable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -114,7 +115,7 @@ class Service:
             keep = partial(self.graphs.keep_upload, folder / GRAPH, title, client)
             return await asyncio.get_running_loop().run_in_executor(self._background, keep)
         finally:
-            self._background.submit(shutil.rmtree, folder, ignore_errors=True)
+            self._background.submit(_remove_folder, folder)
 
     async def prepare_nodes(self, opened: OpenGraph, nodes: Iterable[int]) -> Recommender:
         """Prepare those of some nodes (positions) that are not prepared; return the recommender that has them.
@@ -143,6 +144,15 @@ class Service:
         except TimeoutError:
             raise TimeLimitError(self.settings.seconds) from None
         return recommender
+
+
+def _remove_folder(folder: Path) -> None:
+    """Remove a folder, in which a process that is being killed may still write."""
+    for _ in range(20):
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(0.05)
+        if not folder.exists():
+            return
 
 
 async def run_until_disconnect(client: Request, work: Awaitable[Result]) -> Result:
