@@ -187,7 +187,7 @@ def report(document: dict[str, Any]) -> Report:
         "Texts: notes without their links; titles and categories of articles. The last table is on whole graphs. "
         "Loops: share inside one community (Louvain). Inside: pairs inside one. Between: pairs between two with less "
         "than half of the links that their degrees predict. Near pairs: unlinked, with a common neighbor. A hidden "
-        "link may leave the gap that it had filled; one that nobody has thought of need not: this may favor gaps.",
+        "link may leave the gap that it had filled; a link that is yet to be found need not: this may favor gaps.",
         remarks=[
             "Ranked by Adamic-Adar, chords contain clearly fewer hidden links than the first of all pairs in "
             f"{sum(gains['high'] < 0)} of {len(gains)} graphs, and clearly more in {sum(gains['low'] > 0)}. AUC: "

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph import kernels
 from curiograph.service import picture, schemas
-from curiograph.service.layout import compute_layout, lay_out_walk
+from curiograph.service.places import compute_layout, lay_out_walk
 from curiograph.service.store import OpenGraph
 
 

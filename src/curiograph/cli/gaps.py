@@ -42,8 +42,8 @@ def gaps(
     [bold]curiograph gaps toy:library --out gaps.md[/bold]
     """
     from curiograph.graph.io.markdown import read_vault
+    from curiograph.graph.labels import name_nodes
     from curiograph.growth.gap_report import read_dismissed, write_list
-    from curiograph.growth.graph_gaps import name_nodes
 
     def join(nodes: Iterable[Hashable], separator: str = " - ") -> str:
         return separator.join(titles[g.position(node)] for node in nodes)
@@ -55,7 +55,7 @@ def gaps(
         g, facts["wanted"] = vault.graph, vault.unresolved
     else:
         g = options.open_graph(graph, directed)
-    titles = name_nodes(g)
+    titles = name_nodes(g.names)
     with show_progress(output.quiet) as progress:
         progress("finding gaps")
         found = shown = cg.gaps(g, texts=options.read_similarity(texts, g), max_length=max_length)
@@ -77,13 +77,13 @@ def gaps(
     wanted = [f"{name}: {', '.join(notes)}" for name, notes in facts.get("wanted", {}).items()]
     lists = {"Wanted notes": wanted} if wanted else {}
     lists |= {f"{name.capitalize()} since {since}": facts[name] for name in ("opened", "closed") if name in facts}
-    is_report = output.out is not None and output.out.suffix.lower() == ".md"
-    if is_report and output.out is not None:
+    listed = shown
+    if output.out is not None and output.out.suffix.lower() == ".md":
         with open_atomic(output.out) as stream:
             sections = "".join(write_list(title, lines) for title, lines in lists.items())
             stream.write((shown.to_markdown() + sections).encode())
-        output = replace(output, out=None)
-    table = (shown.head(_REPORTED) if is_report else shown).to_frame()
+        output, listed = replace(output, out=None), shown.head(_REPORTED)
+    table = listed.to_frame()
     table["links"] = [", ".join(map(join, links[:_MAX_LINKS])) for links in table["links"]]
     table["weakest"] = [join(link) for link in table["weakest"]]
     for name in ("nodes", "communities"):

@@ -7,7 +7,6 @@ import math
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,6 +84,8 @@ def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]], graph: Gr
     from rich.table import Table
     from rich.text import Text
 
+    from curiograph.graph.labels import name_nodes
+
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
     grid = Table(
         title=title or None,
@@ -96,8 +97,8 @@ def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]], graph: Gr
     )
     titles: dict[Any, str] = {}
     if graph is not None and graph.titles is not None:
-        uses = Counter(graph.titles)
-        titles = {label: name for label, name in zip(graph.names, graph.titles, strict=True) if uses[name] == 1}
+        shown = zip(graph.names, name_nodes(graph.names), strict=True)
+        titles = {label: name for label, name in shown if name != str(label)}
     room = console.width
     cells: list[Any] = []
     for name, column in pd.DataFrame(table).head(_MAX_ROWS).items():

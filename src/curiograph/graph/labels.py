@@ -6,6 +6,7 @@ import difflib
 import re
 import unicodedata
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
@@ -210,6 +211,13 @@ def as_labels(labels: Sequence[Hashable], titles: Iterable[str] | None = None) -
     if shown and any(title != label for title, label in zip(shown, map(str, labels), strict=True)):
         names.titles = shown
     return names
+
+
+def name_nodes(names: Labels) -> list[str]:
+    """Return the names by which nodes are shown: their titles, or the labels of those that share a title."""
+    titles = names.titles or list(map(str, names))
+    uses = Counter(titles)
+    return [title if uses[title] == 1 else str(label) for title, label in zip(titles, names, strict=True)]
 
 
 def as_plain(label: Any) -> Any:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from curiograph.growth.graph_gaps import name_nodes
+from curiograph.graph.labels import name_nodes
 
 if TYPE_CHECKING:
     from curiograph.growth.graph_gaps import Gaps
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def write_report(gaps: Gaps, count: int) -> str:
     """Return a report on the first `count` gaps, with a heading that `read_dismissed` understands for each."""
-    graph, shown = gaps.graph, name_nodes(gaps.graph)
+    graph, shown = gaps.graph, name_nodes(gaps.graph.names)
     longer = "" if gaps.exact else f", of which {gaps.longer:,} are longer than {gaps.max_length} nodes"
     parts = [
         f"# Gaps\n\nNumber of gaps: {gaps.total:,}{longer}. A gap is a ring of linked nodes that nothing fills. "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +15,7 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph, as_graph, require_nodes
-from curiograph.graph.labels import LabelReader
+from curiograph.graph.labels import LabelReader, name_nodes
 from curiograph.graph.similarity import Similarity
 from curiograph.results import Table
 from curiograph.validation import check_integer
@@ -81,9 +80,8 @@ class Gaps(Table):
         `gap` (its loop as a text), `loop` (labels), `length`, `communities` (the best linked node of each that the loop
         spans), `links` (pairs of nodes across it that are not linked, the most similar first, or those with the highest
         Adamic-Adar index of neighbors outside the loop, then those on opposite sides: one closes a gap of length 4, and
-        `length` - 3 that do not cross any gap), `nodes` (linked to
-        more than half of the loop; linked to all of it, one closes the gap), `weakest` (the weakest link of the loop)
-        and `persistence`.
+        `length` - 3 that do not cross any gap), `nodes` (linked to more than half of the loop; linked to all of it, one
+        closes the gap), `weakest` (the weakest link of the loop) and `persistence`.
         """
         return self._columns
 
@@ -91,7 +89,7 @@ class Gaps(Table):
     def _columns(self) -> dict[str, Any]:
         ordered = SortedGraph(self.graph)
         label = [self.graph.label(int(v)) for v in ordered.order]
-        shown = name_nodes(self.graph)
+        shown = name_nodes(self.graph.names)
         best_last, member = np.argsort(ordered.rank), self.communities[ordered.order]
         hubs = dict(zip(member[best_last].tolist(), best_last.tolist(), strict=True))
         score, strength = ordered.compare_by(self.similarity), ordered.compare_by(self.similarity, weights=True)
@@ -216,7 +214,7 @@ def gaps(
     Returns
     -------
     Gaps
-        A table with one row per gap, the most important first; `exact` tells whether it contains all gaps.
+        A table with one row per gap, the most important first; `exact` is True if it contains all gaps.
 
     References
     ----------
@@ -267,13 +265,6 @@ def gaps(
     )
 
 
-def name_nodes(graph: Graph) -> list[str]:
-    """Return the names by which nodes are shown: their titles, or the labels of those that share a title."""
-    titles = graph.titles or list(map(str, graph.names))
-    counts = Counter(titles)
-    return [title if counts[title] == 1 else str(label) for title, label in zip(titles, graph.names, strict=True)]
-
-
 class SortedGraph:
     """The skeleton of a graph with nodes sorted by label, so that nothing depends on the order of rows in a file.
 
@@ -297,19 +288,31 @@ class SortedGraph:
         self.indices: Int32 = freeze_array(matrix.indices.astype(np.int32))
         self.degrees: Int64 = np.diff(self.indptr)
         self.weights = None if graph.weights is None else graph.skeleton_weights[matrix.data - 1]
-        best_first = freeze_array(np.argsort(-self.degrees, kind="stable"))
-        self.rank = freeze_array(np.argsort(best_first[::-1]))  # of degrees, from the lowest on
-        *state, self._pool, self._filled, _, self.total = kernels.gap_basis.annotate_edges(
-            self.indptr, self.indices, best_first
-        )
-        self._classes = self.indptr, self.indices, *state
+        self._best_first = freeze_array(np.argsort(-self.degrees, kind="stable"))
+        self.rank = freeze_array(np.argsort(self._best_first[::-1]))  # of degrees, from the lowest on
+
+    @cached_property
+    def _annotation(self) -> tuple[tuple[Any, ...], int]:
+        """The classes of the edges, and the number of gaps; `_pool` has what `select` reduces by.
+
+        It is computed when it is needed: the table of gaps and communities need the sorted rows only.
+        """
+        annotated = kernels.gap_basis.annotate_edges(self.indptr, self.indices, self._best_first)
+        *state, self._pool, self._filled, _, total = annotated
+        return (self.indptr, self.indices, *state), total
+
+    @property
+    def total(self) -> int:
+        """Number of gaps, beta_1."""
+        return self._annotation[1]
 
     def find_basis(self, max_length: int | None) -> tuple[list[Int32], int]:
         """Return the loops of a minimal basis, by length, and the length up to which all were found."""
         found: list[Int32] = []
         length, work, most = 4, 0, _MAX_WORK if max_length is None else _NO_LIMIT
         while len(found) < self.total and length - 1 != max_length:
-            loops, cost = kernels.gap_basis.find_loops(*self._classes, self._pool, self.rank, length, most - work)
+            classes, _ = self._annotation
+            loops, cost = kernels.gap_basis.find_loops(*classes, self._pool, self.rank, length, most - work)
             ranks = np.sort(self.rank[loops], axis=1)
             loops = loops[np.lexsort(-ranks.T[::-1])]  # those of the best linked nodes first: these need less work
             first = loops.argmin(axis=1)[:, None]  # start with the first node by label, then its earlier neighbor
@@ -329,8 +332,9 @@ class SortedGraph:
         """Return which loops are gaps that do not depend on loops before, and the work that this took."""
         starts = np.cumsum([0, *map(len, loops)], dtype=np.int64)
         flat = np.concatenate([np.empty(0, np.int32), *loops])
+        classes, _ = self._annotation
         kept, self._pool, self._filled, work = kernels.gap_basis.select_loops(
-            *self._classes, self._pool, self._filled, flat, starts, most
+            *classes, self._pool, self._filled, flat, starts, most
         )
         return kept, work
 

@@ -99,7 +99,7 @@ def create_app(
     warm : bool
         Whether kernels and processes are loaded before the service is ready; otherwise when requests need them.
     progress : Progress
-        Callback that is told what the service does until it is ready.
+        Callback for progress until the service is ready.
 
     Returns
     -------

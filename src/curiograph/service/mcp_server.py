@@ -223,7 +223,7 @@ def build_answer(answer: dict[str, Any]) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(text))
 
 
-class _Server(MCPServer[Any]):
+class _SerialServer(MCPServer[Any]):
     """A server that computes one answer at a time, in a thread, so that pings are answered; errors are one sentence."""
 
     def __init__(self, **settings: Any) -> None:
@@ -248,7 +248,7 @@ class _Server(MCPServer[Any]):
 def create_server(places: Sequence[Path], seed: int = 0) -> MCPServer[Any]:
     """Create a server that reads some files, and everything below some folders; raise if one does not exist."""
     tools = GraphTools(places, seed)
-    server = _Server(
+    server = _SerialServer(
         name="curiograph",
         version=cg.__version__,
         instructions=_INSTRUCTIONS + tools.list_names(),

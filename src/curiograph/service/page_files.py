@@ -13,6 +13,7 @@ from importlib.resources.abc import Traversable
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 PAGE: Traversable = files(f"{__package__}.page")
 """Folder of the page."""
@@ -57,11 +58,11 @@ def join_modules(*modules: Traversable) -> str:
     return "\n".join(parts) + "\n"
 
 
-def list_modules(module: Traversable, folder: Traversable = PAGE) -> list[Traversable]:
-    """List the modules that a module imports from a folder, directly or not, and then the module itself."""
+def list_modules(module: Traversable) -> list[Traversable]:
+    """List the modules of the page that a module imports, directly or not, and then the module itself."""
     found: list[Traversable] = []
     for name in re.findall(r'^import .* from "\./(.*)";$', module.read_text("utf-8"), flags=re.M):
-        found += [each for each in list_modules(folder / name, folder) if each not in found]
+        found += [each for each in list_modules(PAGE / name) if each not in found]
     return [*found, module]
 
 
@@ -71,8 +72,7 @@ def add_page(app: FastAPI) -> None:
     for path, (name, media_type) in _FILES.items():
         file = PAGE / name
         text = join_modules(*list_modules(file)) if name.endswith(".js") else file.read_text("utf-8")
-        app.add_route(path, _make_endpoint(gzip.compress(text.encode(), 9), media_type), ["GET"])
-        routes.append(app.router.routes.pop())
+        routes.append(Route(path, _make_endpoint(gzip.compress(text.encode(), 9), media_type), methods=["GET"]))
     app.router.routes[:0] = routes
 
 

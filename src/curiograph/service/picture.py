@@ -16,7 +16,7 @@ from curiograph.rewards.reward_names import as_reward
 from curiograph.service import schemas
 from curiograph.service.computations import get_agent
 from curiograph.service.json_labels import encode_label, encode_labels
-from curiograph.service.layout import is_dense, lay_out_walk
+from curiograph.service.places import is_dense, lay_out_walk
 from curiograph.service.step_view import MOTIVES, view_step
 from curiograph.service.store import OpenGraph
 

@@ -15,10 +15,10 @@ from curiograph.service.error_responses import ServiceError
 from curiograph.service.page_files import send_compressed
 from curiograph.service.server_settings import MAX_FILES, MAX_K, check_count
 from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
-from curiograph.service.store import GraphInfo
+from curiograph.service.store import GraphInfo, OpenGraph
 
-_MAX_VIEWS = 32
-"""Views that are kept per graph."""
+_MAX_ANSWERS = 32
+"""Views and lists of gaps that are kept per graph."""
 
 router = APIRouter(
     responses=schemas.ERROR_RESPONSES,
@@ -115,13 +115,19 @@ async def view(body: schemas.ViewRequest, request: Request) -> Response:
     service = get_service(request)
     service.settings.check_walks([body.walk])
     check_count("ahead", body.ahead, service.settings.steps)
-    opened, key = await service.open_graph(body.graph), body.model_dump_json()
-    content = opened.views.get(key)
+    opened = await service.open_graph(body.graph)
+    return await _compute_once(opened, body.model_dump_json(), picture.view_walk, body, request)
+
+
+async def _compute_once(opened: OpenGraph, key: str, computation: Any, argument: Any, request: Request) -> Response:
+    """Compute a response in a process, unless it is one of the last of this graph that are kept by their keys."""
+    content = opened.answers.get(key)
     if content is None:
-        content = await run_until_disconnect(request, service.workers.run(picture.view_walk, body, graph=opened))
-        if len(opened.views) >= _MAX_VIEWS:
-            del opened.views[next(iter(opened.views))]
-        opened.views[key] = content
+        work = get_service(request).workers.run(computation, argument, graph=opened)
+        content = await run_until_disconnect(request, work)
+        if len(opened.answers) >= _MAX_ANSWERS:
+            del opened.answers[next(iter(opened.answers))]
+        opened.answers[key] = content
     return Response(content, media_type="application/json")
 
 
@@ -154,7 +160,7 @@ async def upload_graph(
         bool, Query(description="Read an edge list as directed; other formats contain this information.")
     ] = False,
 ) -> Any:
-    """Upload a graph, and learn its id, which nobody else does.
+    """Upload a graph; only the response has its id.
 
     Send one file as a form or as a raw body with its name in the query; or a folder of Markdown notes as a form with
     many files, whose names are paths inside the folder.
@@ -207,10 +213,8 @@ async def list_gaps(
 ) -> Response:
     """List the gaps of a whole graph as loops, the most important first, and what would close each."""
     check_count("limit", limit, MAX_K)
-    service = get_service(request)
-    opened = await service.open_graph(graph)
-    work = service.workers.run(computations.find_gaps, limit, graph=opened)
-    return Response(await run_until_disconnect(request, work), media_type="application/json")
+    opened = await get_service(request).open_graph(graph)
+    return await _compute_once(opened, f"{limit} gaps", computations.find_gaps, limit, request)
 
 
 @router.get("/api/v1/graphs/{graph}/nodes", response_model=schemas.NodeList, tags=["graphs"])

@@ -60,10 +60,9 @@ def run_server(app: FastAPI, bound: socket.socket, on_ready: Callable[[], None])
     warnings.simplefilter("ignore")  # responses contain what the library warns about
     logging.getLogger("uvicorn.error").addFilter(escape_record)
     server = _Server(create_config(app), app.state.service, on_ready)
+    # all temporary files are in one folder, because the process ends without cleaning up
     with tempfile.TemporaryDirectory(prefix="curiograph-", ignore_cleanup_errors=True) as tempfile.tempdir:
-        server.run(
-            sockets=[bound]
-        )  # all temporary files are in one folder, because the process ends without cleaning up
+        server.run(sockets=[bound])
     tempfile.tempdir = None
     if server.failure is not None:
         raise server.failure

@@ -31,7 +31,7 @@ from curiograph.human.prediction.predict import make_study
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
 from curiograph.service.json_labels import LabelIndex
-from curiograph.service.layout import compute_layout
+from curiograph.service.places import compute_layout
 from curiograph.service.server_settings import ServiceSettings
 
 UNFINISHED = ".upload-"
@@ -65,8 +65,8 @@ class OpenGraph:
         self.labels = labels or LabelReader(graph)
         self.picture: bytes | None = None
         """The picture as compressed JSON, once it was requested."""
-        self.views: dict[str, bytes] = {}
-        """Answers to the last views: every visitor begins with the same one."""
+        self.answers: dict[str, bytes] = {}
+        """Last views of walks and lists of gaps: every visitor begins with the same ones."""
         self.copy: Path | None = None
         """File that `write_copy` has written."""
         self.num_kept = 0

@@ -13,7 +13,7 @@ from curiograph.graph.toys import library
 from curiograph.growth.measure import measure
 from curiograph.recommendation.recommender import recommend
 from curiograph.service import picture, schemas
-from curiograph.service.layout import lay_out_walk
+from curiograph.service.places import lay_out_walk
 from curiograph.service.step_view import view_step
 from curiograph.service.store import OpenGraph
 

@@ -163,7 +163,7 @@ export class Page {
     const isOver = !this.view || (!this.view.total && name === "step");
     const actions = {
       step: () => (this.isRacing || isOver ? null : this.visit(0, "a")),
-      play: () => (this.timer ? this.stop() : this.play()),
+      play: () => (this.isPlaying ? this.stop() : this.play()),
       back: () => this.back(),
       race: () => this.change({ walk: this.view.walk.slice(0, 1), by: "", race: RACE_STEPS }),
       more: () => this.set({ more: !this.state.more }),
@@ -194,19 +194,19 @@ export class Page {
   play() {
     if (this.isRacing) return;
     const next = async () => {
-      this.timer = setTimeout(() => {}, 0);
       if (!this.view.total) return this.stop();
       const started = performance.now();
       await this.visit(0, "a");
-      if (this.timer) this.timer = setTimeout(next, Math.max(50, PLAY_MS - (performance.now() - started)));
+      if (this.isPlaying) this.timer = setTimeout(next, Math.max(50, PLAY_MS - (performance.now() - started)));
     };
+    this.isPlaying = true;
     next();
     this.renderBar();
   }
 
   stop() {
     clearTimeout(this.timer);
-    this.timer = null;
+    this.isPlaying = false;
     this.renderBar();
   }
 
@@ -224,7 +224,6 @@ export class Page {
 
   render(isStep) {
     const { state, view, rival } = this;
-    document.body.classList.toggle("racing", this.isRacing);
     find("graph").value = state.graph;
     find("side").classList.toggle("wide", state.more && this.tab === "next");
     const gaps = view.beta1.at(-1);
@@ -295,9 +294,7 @@ export class Page {
     panel.scrollTop = 0;
     try {
       const [, show] = this.isRacing ? TABS.next : TABS[this.tab];
-      const shown = document.createElement("div");
-      box.append(shown);
-      await show(shown, this);
+      await show(box, this);
     } catch (error) {
       if (view === this.view) box.replaceChildren(make("p", {}, error.message));
     }
@@ -311,7 +308,7 @@ export class Page {
       const isBlocked = { step: isOver, play: isOver, back: isFirst && !history.state?.isOurs };
       button.disabled = Boolean(isBlocked[button.dataset.do]);
       if (button.dataset.do === "step") button.classList.toggle("primary", !isExample(this.state));
-      if (button.dataset.do === "play") button.textContent = this.timer ? "Pause" : "Play";
+      if (button.dataset.do === "play") button.textContent = this.isPlaying ? "Pause" : "Play";
     }
   }
 
@@ -426,11 +423,18 @@ export class Page {
       this.report(message);
     } catch {
       const input = make("textarea", { value: text, readOnly: true, rows: 6, "aria-label": "text to copy" });
-      const dialog = find("dialog");
-      dialog.replaceChildren(make("h2", {}, "Copy this"), input, make("div", { className: "actions" }, make("button", { className: "primary", onclick: () => dialog.close() }, "Close")));
-      dialog.showModal();
+      this.openDialog("Copy this", [input], { Close: () => {} });
       input.select();
     }
+  }
+
+  /** Open the dialog. @param {Record<string, () => void>} actions by the names of the buttons that close it */
+  openDialog(heading, content, actions) {
+    const dialog = find("dialog");
+    const buttons = Object.entries(actions).map(([name, action]) => make("button", { onclick: () => { dialog.close(); action(); } }, name));
+    buttons[0].className = "primary";
+    dialog.replaceChildren(make("h2", {}, heading), ...content, make("div", { className: "actions" }, ...buttons));
+    dialog.showModal();
   }
 
   // -- race, share, help -----------------------------------------------------------------------------------------
@@ -439,23 +443,23 @@ export class Page {
     return view.beta1.slice(1).reduce((a, b) => a + b, 0);
   }
 
-  describeResult() {
+  /** The scores of the visitor and of the agent, and who has won. */
+  getResult() {
     const [own, other] = [this.getScore(this.view), this.getScore(this.rival)];
-    const verdict = own > other ? "You beat the agent" : own === other ? "A draw" : "The agent wins";
+    return { own, other, verdict: own > other ? "You beat the agent" : own === other ? "A draw" : "The agent wins" };
+  }
+
+  describeResult() {
+    const { own, other, verdict } = this.getResult();
     return [make("b", {}, `${verdict}: ${own} to ${other}`), `, in ${count(this.view.walk.length - 1, "step")} from ${title(this.view.walk[0])}.${this.picture.graph.dense ? "" : " Its walk and its gaps are orange."}`];
   }
 
   showResult() {
-    const dialog = find("dialog");
-    const [own, other] = [this.getScore(this.view), this.getScore(this.rival)];
-    const button = (text, action, className = "") => make("button", { className, onclick: () => { dialog.close(); action(); } }, text);
-    dialog.replaceChildren(
-      make("h2", {}, own > other ? "You beat the agent" : own === other ? "A draw" : "The agent wins"),
-      make("div", { className: "result" }, make("div", {}, make("strong", {}, String(own)), " you"), make("div", { className: "other" }, make("strong", {}, String(other)), " agent")),
-      make("p", { className: "note" }, "The sum of the open gaps after every step. The agent started where you did."),
-      make("div", { className: "actions" }, button(this.picture.graph.dense ? "Close" : "See both walks", () => {}, "primary"), button("Share", () => this.share()), button("Picture", () => this.save()), button("Again", () => this.act("race"))),
-    );
-    dialog.showModal();
+    const { own, other, verdict } = this.getResult();
+    const scores = make("div", { className: "result" }, make("div", {}, make("strong", {}, String(own)), " you"), make("div", { className: "other" }, make("strong", {}, String(other)), " agent"));
+    const note = make("p", { className: "note" }, "The sum of the open gaps after every step. The agent started where you did.");
+    const first = this.picture.graph.dense ? "Close" : "See both walks";
+    this.openDialog(verdict, [scores, note], { [first]: () => {}, Share: () => this.share(), Picture: () => this.save(), Again: () => this.act("race") });
   }
 
   share() {
@@ -465,22 +469,17 @@ export class Page {
   async save() {
     const gaps = count(this.view.beta1.at(-1), "open gap");
     const name = this.titles[this.state.graph] ?? "";
-    const result = this.rival ? `You ${this.getScore(this.view)} : ${this.getScore(this.rival)} agent` : `${gaps} after ${count(this.view.walk.length, "node")}`;
+    const { own, other } = this.rival ? this.getResult() : {};
+    const result = this.rival ? `You ${own} : ${other} agent` : `${gaps} after ${count(this.view.walk.length, "node")}`;
     const url = URL.createObjectURL(await this.picture.save(`${result} · ${name} · curiograph`));
     make("a", { href: url, download: "curiograph.png" }).click();
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
   }
 
   showHelp() {
-    const dialog = find("dialog");
+    const about = make("p", {}, "Grey is the whole graph, black is your walk, rings are the nodes that you can go to. A blue area is an information gap: a ring of links between nodes you visited that nothing you visited fills. A node that fills it closes it, and the area turns green.");
     const keys = make("dl", {}, ...Object.entries(HELP).flatMap(([key, text]) => [make("dt", {}, key), make("dd", {}, text)]));
-    dialog.replaceChildren(
-      make("h2", {}, "What you see"),
-      make("p", {}, "Grey is the whole graph, black is your walk, rings are the nodes that you can go to. A blue area is an information gap: a ring of links between nodes you visited that nothing you visited fills. A node that fills it closes it, and the area turns green."),
-      keys,
-      make("div", { className: "actions" }, make("button", { className: "primary", onclick: () => dialog.close() }, "Close")),
-    );
-    dialog.showModal();
+    this.openDialog("What you see", [about, keys], { Close: () => {} });
   }
 
   // -- keys and search -------------------------------------------------------------------------------------------

@@ -19,6 +19,12 @@ function chip(candidate) {
   return make("small", { className: candidate.opens > candidate.closes ? "opens" : candidate.closes ? "closes" : "" }, text);
 }
 
+/** Show a gap or a next node in the picture while a button is pointed at. */
+function light(page, button, kind, index) {
+  for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => page.pointAt(kind, index));
+  for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => page.pointAt(null));
+}
+
 /** Next nodes with their effects; with `more`, all motives and the choice of an agent. */
 export function showNext(box, page) {
   const { state, view } = page;
@@ -27,11 +33,9 @@ export function showNext(box, page) {
     const button = make("button", { className: "row", onclick: () => page.visit(index) });
     button.append(make("span", { className: "name" }, title(name)));
     button.dataset.node = String(name);
-    for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => page.pointAt("candidate", index));
-    for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => page.pointAt(null));
+    light(page, button, "candidate", index);
     return button;
   };
-  const isChoice = (candidate) => !page.isRacing && candidate.node === view.choice;
   if (!view.total) box.append(make("p", {}, "There is nowhere left to go."));
   else if (!state.more || page.isRacing) {
     const order = page.isRacing ? [...nodes.keys()].sort((a, b) => (title(nodes[a].node) < title(nodes[b].node) ? -1 : 1)) : nodes.keys();
@@ -51,7 +55,7 @@ export function showNext(box, page) {
     nodes.forEach((candidate, index) => {
       const { igt, cpt, cct, degree } = candidate.values;
       const name = go(index, candidate.node);
-      if (isChoice(candidate)) name.append(make("small", { className: "agent" }, "agent"));
+      if (candidate.node === view.choice) name.append(make("small", { className: "agent" }, "agent"));
       const numbers = [signed(igt - view.igt), cpt == null || view.cpt == null ? "" : signed(cpt - view.cpt, 2), signed(cct - view.cct), String(ranks[index]), String(degree)];
       table.append(make("tr", {}, make("td", {}, name), ...numbers.map((each) => make("td", {}, each))));
     });
@@ -78,8 +82,7 @@ function chooseAgent(page) {
 function makeGapRow(page, index, names, question, ...more) {
   const button = make("button", { className: "row", title: names.join(" – ") }, make("span", { className: "name" }, joinLoop(names), ...(question ? [make("br"), make("small", {}, question)] : [])), ...more);
   button.dataset.gap = String(index);
-  for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => page.pointAt("gap", index));
-  for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => page.pointAt(null));
+  light(page, button, "gap", index);
   return button;
 }
 

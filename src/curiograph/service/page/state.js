@@ -57,7 +57,7 @@ export function recall(name, none) {
   }
 }
 
-/** Keep something in this browser: uploads, which the service lists to nobody, and dismissed gaps. */
+/** Keep something in this browser: uploads, which the service does not list, and dismissed gaps. */
 export function keep(name, value) {
   try {
     localStorage.setItem(`curiograph ${name}`, JSON.stringify(value));

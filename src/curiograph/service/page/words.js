@@ -46,7 +46,7 @@ export function joinLoop(labels) {
 }
 
 /** The gaps of a view that opened and closed with its last step. */
-export function findChanges(view) {
+function findChanges(view) {
   const steps = view.walk.length;
   return {
     opened: view.gaps.filter((gap) => gap.opened_at === steps && gap.opened_at > 1),
@@ -54,7 +54,7 @@ export function findChanges(view) {
   };
 }
 
-/** Whether nobody has chosen a node yet, on the first screen. */
+/** Whether no node has been chosen yet, on the first screen. */
 export const isExample = (state) => state.by !== "" && !/[ya]/.test(state.by);
 
 /** The sentence of a step, as parts of text and bold names. */
