@@ -62,6 +62,8 @@ class Trajectories(Table):
     """What was dropped when the walks were read and matched with a graph."""
     times: Float64 | None = None
     """Time of each visit, in the unit of the log; None if the source has no times."""
+    targets: Int32 | None = None
+    """Position in `names` of the node that each walk was to reach, or -1; None if the walks are not games."""
 
     @classmethod
     def from_walks(
@@ -71,6 +73,7 @@ class Trajectories(Table):
         graph: Graph | None = None,
         *,
         sessions: Sequence[Hashable] | None = None,
+        targets: Sequence[Hashable] | None = None,
         user_columns: Mapping[str, Mapping[Hashable, Any]] | None = None,
     ) -> Trajectories:
         """Create trajectories from lists of labels.
@@ -85,6 +88,8 @@ class Trajectories(Table):
             Graph that contains all labels. Default: the visited nodes in order of first visit.
         sessions : sequence of hashables, optional
             Name of the session of each walk. Default: the walks of each user are counted from 1.
+        targets : sequence of labels, optional
+            Node that each walk was to reach, in games; None for walks without one.
         user_columns : mapping of mappings, optional
             Values by the name of a column and then by user, as in `{"group": {"ann": "a"}}`; None for other users.
 
@@ -95,11 +100,16 @@ class Trajectories(Table):
         [('ann', 1), ('ann', 2), ('bob', 1)]
         """
         listed = [list(walk) for walk in _check_walks(walks)]
-        for name, given in (("user", users), ("session", sessions)):
+        for name, given in (("user", users), ("session", sessions), ("target", targets)):
             if given is not None and len(given) != len(listed):
                 raise SettingError(f"there are {len(listed)} walks but {len(given)} {name}s; give one {name} per walk.")
         labels = [as_plain(label) for walk in listed for label in walk]
-        names = ListLabels(dict.fromkeys(labels)) if graph is None else graph.names
+        goals = [as_plain(label) for label in targets or () if label is not None]
+        names = ListLabels(dict.fromkeys([*labels, *goals])) if graph is None else graph.names
+        reached = None if targets is None else np.full(len(listed), -1, np.int32)
+        if reached is not None and targets is not None:
+            given_goals = [number for number, label in enumerate(targets) if label is not None]
+            reached[given_goals] = names.indices(goals) if graph is None else graph.positions(goals)
         walkers = range(len(listed)) if users is None else users
         known_users = ListLabels(dict.fromkeys(walkers))
         known_sessions = None if sessions is None else ListLabels(dict.fromkeys(sessions))
@@ -111,6 +121,7 @@ class Trajectories(Table):
             user_names=as_labels(list(known_users)),
             sessions=None if known_sessions is None or sessions is None else known_sessions.indices(sessions),
             session_names=known_sessions,
+            targets=reached,
             user_columns={
                 name: [values.get(user) for user in known_users] for name, values in (user_columns or {}).items()
             },
@@ -125,8 +136,8 @@ class Trajectories(Table):
         frame : DataFrame
             A data frame of pandas, or of a library with a method `to_pandas`, such as polars.
         **columns
-            `user`, `item`, `time`, `session`, `keep`, `session_gap`, `decimal` and `dayfirst`, as for `read_log`, which
-            also finds columns, drops rows and counts them in the same way.
+            `user`, `item`, `time`, `session`, `target`, `keep`, `session_gap`, `decimal` and `dayfirst`, as for
+            `read_log`, which also finds columns, drops rows and counts them in the same way.
 
         Examples
         --------
@@ -159,6 +170,7 @@ class Trajectories(Table):
         user_columns: Mapping[str, Sequence[Any]] | None = None,
         skipped: Skipped | None = None,
         times: Float64 | None = None,
+        targets: NDArray[Any] | None = None,
     ) -> Trajectories:
         """Create trajectories from flat arrays; immediate repeats of a node are merged and counted in `skipped`.
 
@@ -184,6 +196,7 @@ class Trajectories(Table):
             user_columns=user_columns or {},
             skipped=(skipped or Skipped()) + Skipped(repeats=len(nodes) - int(num_kept[-1])),
             times=None if times is None else freeze_array(times[kept].astype(np.float64)),
+            targets=None if targets is None else freeze_array(targets.astype(np.int32)),
         )
 
     def add_skipped(self, skipped: Skipped) -> Trajectories:
@@ -218,7 +231,7 @@ class Trajectories(Table):
         return self.session_names[int(self.sessions[number])]
 
     def columns(self) -> dict[str, Any]:
-        """Return one row per visit: user, session, node, the time if it is known, and the columns of the user.
+        """Return one row per visit: user, session, node, time and target if they are known, and columns of the user.
 
         >>> Trajectories.from_walks([["a", "b"], ["c"]], users=["ann", "bob"]).to_frame()
           user  session node
@@ -235,6 +248,9 @@ class Trajectories(Table):
         }
         if self.times is not None:
             columns["time"] = self.times
+        if self.targets is not None:
+            goals = [None if node < 0 else self.names[node] for node in self.targets.tolist()]
+            columns["target"] = [goals[number] for number in walk.tolist()]
         return columns | {name: [values[user] for user in users] for name, values in self.user_columns.items()}
 
     def __repr__(self) -> str:
@@ -259,6 +275,7 @@ class Trajectories(Table):
             offsets=freeze_array(np.concatenate([[0], np.cumsum(lengths)])),
             users=freeze_array(self.users[which]),
             sessions=freeze_array(self.sessions[which]),
+            targets=None if self.targets is None else freeze_array(self.targets[which]),
         )
 
     def __iter__(self) -> Iterator[list[Hashable]]:
@@ -424,7 +441,8 @@ class Trajectories(Table):
     def renumber(self, positions: NDArray[Any], names: Labels) -> Trajectories:
         """Return the walks over other names, with node i at `positions[i]`; visits of nodes at -1 are left out."""
         nodes = positions[self.nodes]
-        return replace(self, nodes=nodes, names=names).select_visits(nodes >= 0)
+        targets = None if self.targets is None else np.where(self.targets < 0, -1, positions[self.targets])
+        return replace(self, nodes=nodes, names=names, targets=targets).select_visits(nodes >= 0)
 
     def select_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
         """Return the walks with some of their visits alone, given a mask of all visits.

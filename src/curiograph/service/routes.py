@@ -121,14 +121,13 @@ async def view(body: schemas.ViewRequest, request: Request) -> Response:
 
 async def _compute_once(opened: OpenGraph, key: str, computation: Any, argument: Any, request: Request) -> Response:
     """Compute a response in a process, unless it is one of the last of this graph that are kept by their keys."""
-    content = opened.answers.get(key)
-    if content is None:
+    if key not in opened.answers:
         work = get_service(request).workers.run(computation, argument, graph=opened)
         content = await run_until_disconnect(request, work)
         if len(opened.answers) >= _MAX_ANSWERS:
             del opened.answers[next(iter(opened.answers))]
         opened.answers[key] = content
-    return Response(content, media_type="application/json")
+    return Response(opened.answers[key], media_type="application/json")
 
 
 async def _compute(computation: Any, body: Any, request: Request) -> Response:

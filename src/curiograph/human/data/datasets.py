@@ -284,9 +284,9 @@ def read_wikispeedia(path: Path, back_clicks: BackClicks = "resolve") -> tuple[T
 
     Names are decoded: `%C3%89ire` is `Éire`; underscores stay. A back click (`<`) removes the last page from the walk;
     with `back_clicks="keep"`, it is a visit of the page before, and the walk keeps all pages. Each game without a user
-    gets its own user. Games are ordered by time; those without a time come last. Links and games with unknown articles
-    are dropped and counted. The text of an article is its title and the names of its categories from `categories.tsv`,
-    if there is such a file.
+    gets its own user. Games are ordered by time; those without a time come last. The target of a finished game is its
+    last page. Links and games with unknown articles are dropped and counted; an unknown target is none. The text of an
+    article is its title and the names of its categories from `categories.tsv`, if there is such a file.
     """
     check_choice("back_clicks", back_clicks, get_args(BackClicks))
     folder, names = (path.parent, [path.name]) if path.name in GAME_FILES else (path, list(GAME_FILES))
@@ -318,11 +318,13 @@ def read_wikispeedia(path: Path, back_clicks: BackClicks = "resolve") -> tuple[T
                 problems.append(("impossible back click", f"{place}: a back click < has no page to return to"))
             elif has_articles(place, (click for click in clicks if click != "<")):
                 moment = math.inf if time == "NULL" else float(time)
-                games.append((moment, user if user != "NULL" else place, walk))
+                target = walk[-1] if file.name == "paths_finished.tsv" else unquote(fields[4])
+                games.append((moment, user if user != "NULL" else place, walk, target if target in texts else None))
     skipped = Skipped.count_problems(problems)
     warn_skipped(skipped, len(games) + skipped.count, str(path))
     games.sort(key=lambda game: game[0])
-    walks = Trajectories.from_walks([game[2] for game in games], users=[game[1] for game in games], graph=graph)
+    _, users, paths, targets = zip(*games, strict=True) if games else ([], [], [], [])
+    walks = Trajectories.from_walks(paths, users, graph, targets=targets)
     categories = folder / "categories.tsv"
     if not categories.is_file():
         return walks.add_skipped(skipped), graph, {}

@@ -39,6 +39,7 @@ _GUESSES: dict[str, tuple[Sequence[str], ...]] = {
         ["timeorder", "order", "step", "sequence"],
     ),
     "session": (["session", "sessionid", "sessionname", "sessionnumber"],),
+    "target": (["target", "goal", "targetname", "targetpage", "targetarticle"],),
 }
 """Names of columns without case and punctuation; a list is used only if no column has a name in the lists before."""
 _TIME_PARTS = ("timestamp", "datetime")  # a name that contains one is that of a time too, such as `Timestamp (UTC)`
@@ -48,10 +49,10 @@ _SECONDS = {"": 1, "s": 1, "sec": 1, "min": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) *([a-z]*)")
 EXPECTED = (
     "user (or participant, subject, id, ...), item (or page, article, title, ...) and optionally time (or timestamp, "
-    "date, ...) and session"
+    "date, ...), session and target"
 )
 """Names that are recognized, for messages."""
-_LABELED = ("user", "item", "session", "source")  # roles of columns of labels
+_LABELED = ("user", "item", "session", "source", "target")  # roles of columns of labels
 _MISSING = frozenset(["", "NaN", "nan", "<NA>", "null"])  # numpy, pandas and JSON write them for a missing label
 _NO_VALUE = frozenset(["NA", "N/A", "#N/A", "NULL", "None", "none"])  # of R and spreadsheets; may be titles of items
 _MAX_LINES = 10  # of a label; beyond, a quotation mark is not closed
@@ -64,8 +65,8 @@ class EventColumns:
     """Positions of the columns of a table of events."""
 
     roles: Mapping[str, int]
-    """Positions by role: user, item and, if there are such columns, time, session, and source: the item that a user
-    came from, in tables with one row per click."""
+    """Positions by role: user, item and, if there are such columns, time, session, target (the item that the walk is to
+    reach), and source: the item that a user came from, in tables with one row per click."""
     keep: Mapping[str, int] = field(default_factory=dict)
     """Positions of further columns by name."""
     has_times: bool = True
@@ -263,6 +264,13 @@ def arrange_events(
         users, sessions, times = users[event], sessions[event], times[event]
     else:
         items, item_names = _renumber(*labels["item"], rows)
+        event = np.arange(len(rows))
+    goals = None
+    if "target" in labels:
+        numbers, goal_names = _renumber(*labels["target"], rows)
+        item_names = list(dict.fromkeys([*item_names, *(name for name in goal_names if name is not None)]))
+        places = {name: place for place, name in enumerate(item_names)}
+        goals = np.array([places.get(name, -1) for name in goal_names], np.int64)[numbers][event]
 
     order = np.argsort(times, kind="stable")  # by time and then by row
     session = pd.factorize(users[order] * (sessions.max(initial=0) + 1) + sessions[order])[0]
@@ -272,6 +280,8 @@ def arrange_events(
     if columns.session_gap is not None:
         seconds = (times if is_date else scale_to_seconds(times))[order]
         starts |= np.diff(seconds, prepend=0) > columns.session_gap
+    if goals is not None:
+        starts |= np.diff(goals[order], prepend=-2) != 0  # a new target is a new game
     # a source that continues from the visit before is that visit
     kept = starts | (np.diff(items[order], prepend=-1) != 0) | ~is_source[order]
     order, starts = order[kept], starts[kept]
@@ -291,6 +301,7 @@ def arrange_events(
         user_names=ListLabels(user_names),
         sessions=sessions[order[first]] if session_names else None,
         session_names=ListLabels(session_names) if session_names else None,
+        targets=None if goals is None else goals[order[first]],
         user_columns=user_columns,
         skipped=skipped,
         times=times[order] if columns.has_times else None,

@@ -35,6 +35,7 @@ def read_log(
     item: str | None = None,
     time: str | None = None,
     session: str | None = None,
+    target: str | None = None,
     keep: Sequence[str] = (),
     session_gap: Any = None,
     encoding: str | None = None,
@@ -61,6 +62,9 @@ def read_log(
         numbers, such as epoch seconds, or dates such as 2026-05-31T14:30+02:00, 31.05.2026 14:30 or 5/31/2026 2:30 PM,
         in UTC if they have no time zone; without times, events are in order, and a warning lists the columns that are
         not used. Numbers such as 45123.52 are taken as the dates of a spreadsheet, with a warning.
+    target : str, optional
+        Column of the item that the user was to reach, in games; a new target starts a new walk. Default: a column
+        called target or goal, unless it has the items.
     keep : sequence of str
         Further columns to keep in `Trajectories.user_columns`, such as a group; they have one value per user.
     session_gap : str, number or timedelta, optional
@@ -88,7 +92,7 @@ def read_log(
     >>> list(walks), walks.session(1)
     ([['a', 'b'], ['c']], 2)
     """
-    settings: Any = {"user": user, "item": item, "time": time, "session": session, "keep": keep}
+    settings: Any = {"user": user, "item": item, "time": time, "session": session, "target": target, "keep": keep}
     settings |= {"session_gap": session_gap, "decimal": decimal, "dayfirst": dayfirst}
     if str(path).lower().endswith(".xlsx"):
         import_optional("openpyxl", "xlsx", "Excel files")
@@ -107,7 +111,7 @@ def read_log(
     is_quoted = separator != "\t" or all(title.strip().startswith('"') for title in head.split("\t"))
     titles = next(csv.reader([head], delimiter=separator, skipinitialspace=True)) if is_quoted else head.split("\t")
     if (
-        any((user, item, time, session, keep))
+        any((user, item, time, session, target, keep))
         or sum(bool(guess(role, titles)) for role in ("user", "item", "time")) > 1
     ):
         columns = find_columns(titles, f"{source.name}, line {line}: the header {quote_value(head)}", **settings)
