@@ -10,6 +10,7 @@ import pandas as pd
 
 from curiograph.human.motives.catalog import MOTIVES
 from curiograph.human.motives.hypotheses import hypotheses
+from curiograph.human.motives.motive_fits import WEIGHT_FIELDS
 from curiograph.plotting import COLORS, create_figure, get_color
 from reproduction.people import load_games
 from reproduction.report import Report, Setup, interval
@@ -22,16 +23,19 @@ def compute(setup: Setup, games: int | None = None, motives: tuple[str, ...] = t
     walks, graph = load_games("unfinished", setup.folder)
     common: dict[str, Any] = {"seed": setup.seed, "engine": setup.engine, "progress": setup.progress}
     found = hypotheses(graph, walks[:games], motives=motives, weights=True, **common)
-    weights = found.weights
-    assert weights is not None
-    stored = np.linspace(0, len(weights.users) - 1, min(_STORED_PEOPLE, len(weights.users))).astype(int)
+    assert found.people is not None
+    stored = np.linspace(0, len(found.users) - 1, min(_STORED_PEOPLE, len(found.users))).astype(int)
+    rows = {name: asdict(found[name]) for name in motives if np.isfinite(found[name].unit)}
     return {
-        "choices": weights.choices,
-        "users": len(weights.users),
+        "choices": found.choices,
+        "users": len(found.users),
         "ranked": {name: asdict(fit.gain) for name, fit in found.items()},
-        "weights": {name: asdict(weight) for name, weight in weights.items()},
-        "people": weights.people[stored].round(4),
-        "answer": weights.answer,
+        "weights": {
+            name: {"mean": row["weight"], **{key: row[key] for key in ("name", *WEIGHT_FIELDS[1:])}}
+            for name, row in rows.items()
+        },
+        "people": found.people[stored][:, [list(found).index(name) for name in rows]].round(4),
+        "answer": found.answer,
     }
 
 

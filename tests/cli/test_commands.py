@@ -225,7 +225,8 @@ def test_hypotheses(run, here):
     ran = run(*line, "--out", "found.json")
     found = json.loads((here / "found.json").read_text())
     people = cg.human.read_log("long.txt")
-    assert found["answer"] == cg.human.hypotheses(library(), people, agents=["max-degree"]).answer
+    assert found["answer"] == cg.human.hypotheses(library(), people, agents=["max-degree"], weights=True).answer
+    assert "adds_low" in ran.out
     assert found["growth"]
     assert ran.out.rstrip().endswith(found["answer"])
 

@@ -103,7 +103,7 @@ def test_similarity_is_found_and_additions_are_those_of_hypotheses(wikispeedia):
     names = ["degree", "pagerank", "similarity", "igt"]
     texts = Similarity.from_texts(data.graph, data.texts)
     wanted = cg.human.hypotheses(data.graph, data.walks, motives=names, similarity=texts, folds=3, weights=True)
-    assert added[similar, "igt"]["value"] == pytest.approx(wanted.weights["igt"].adds.value, abs=1e-4)
+    assert added[similar, "igt"]["value"] == pytest.approx(wanted["igt"].adds.value, abs=1e-4)
     assert "degree, PageRank, similarity " in meaning.report(found).to_markdown()
 
 

@@ -8,8 +8,11 @@ import typer
 
 import curiograph as cg
 from curiograph.cli import options
-from curiograph.cli.output import PICTURES, check_out, emit, print_remark, show_progress, show_table
+from curiograph.cli.output import PICTURES, check_out, emit, print_remark, show_progress
 from curiograph.growth.first_visits import place_walks
+
+_SHOWN = ("motive", "gain", "percentile", "best_for", "weight", "weight_low", "weight_high", "spread", "adds",
+          "adds_low", "adds_high", "reliability", "inflation")  # fmt: skip  # columns of the printed table with weights
 
 
 def hypotheses(
@@ -53,12 +56,8 @@ def hypotheses(
     left_out = ", ".join(f"{reason}: {count:,}" for reason, count in found.left_out.items() if count)
     if left_out:
         print_remark(f"steps left out because they are not choices between candidates: {left_out}", output.quiet)
-    if not output.json:
-        if found.weights is not None:
-            show_table("weights over all motives at once", found.weights.to_frame())
-            print(found.weights.answer)
-        for line in () if growth is None else growth.answers:
-            print(line)
+    for line in () if growth is None or output.json else growth.answers:
+        print(line)
     title = f"bits per choice better than chance: {found.choices:,} choices by {len(found.users):,} users"
     document = {**found.to_dict(), "growth": growth, "skipped": people.skipped}
-    emit(output, document, found.to_frame(), title=title, draw=found.plot)
+    emit(output, document, found.to_frame(), title=title, draw=found.plot, columns=_SHOWN if weights else ())

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import log_softmax
 
 import curiograph as cg
-from curiograph.bootstrap import Estimate
+from curiograph.bootstrap import NO_ESTIMATE, Estimate
 from curiograph.human.choices.choice_sets import find_choices
 from curiograph.human.motives.catalog import MOTIVES, as_motives
 from curiograph.human.motives.logit import ChoiceLogit, center_features, compute_features
+from curiograph.human.motives.weights import compute_inflations, describe_collinear
 from curiograph.human.trajectories import Trajectories
 from support.people import follow_agent
 from support.people_choices import simulate_choices
@@ -108,44 +111,79 @@ def found(followers):
 
 
 def test_weights_tell_people_apart(found):
-    weights = found.weights
-    assert list(weights) == ["degree", "igt", "markov"]
-    assert weights.left_out == ["uniform"]
-    degree = weights["degree"]
+    degree = found["degree"]
     assert degree.spread.low > 0.3
     assert degree.reliability > 0.8
-    assert degree.mean.low < 0 < degree.mean.high
-    frame = weights.per_user()
+    assert degree.weight.low < 0 < degree.weight.high
+    frame = found.per_user()
     own = frame[frame.motive == "degree"].set_index("user")
     assert all((row.weight > 0) == user.startswith("max") for user, row in own.iterrows())
     assert np.all(own.weight_low < own.weight)
-    assert weights.personal.low > 0  # people differ, so that common weights explain little
-    assert weights.answer.startswith("All motives together explain choices ")
+    assert found.people[:, list(found).index("degree")].tolist() == own.weight.tolist()
+    assert found.personal.low > 0  # people differ, so that common weights explain little
+    assert " All motives together explain choices " in found.answer
+    assert all(math.isnan(value) for value in (found["uniform"].weight.value, found["uniform"].unit))
+    assert frame[frame.motive == "uniform"].weight.isna().all()
 
 
 def test_results_are_tables_documents_and_figures(found):
-    weights = found.weights
-    assert weights.to_frame()["motive"].tolist() == list(weights)
-    assert set(weights.columns()) >= {"mean", "mean_low", "spread", "alone", "adds_high", "inflation", "reliability"}
+    assert found.to_frame()["motive"].tolist() == list(found)
+    assert set(found.columns()) >= {"weight", "weight_low", "spread", "alone", "adds_high", "inflation", "reliability"}
     document = json.loads(json.dumps(found.to_dict()))
-    assert len(document["weights"]["per_user"]) == 3 * 40
-    assert [row["motive"] for row in document["weights"]["rows"]] == list(weights)
-    assert len(weights.plot().axes) == 2
-    assert "<table" in weights._repr_html_()
+    assert len(document["per_user"]) == 4 * 40
+    assert [row["motive"] for row in document["rows"]] == list(found)
+    assert document["together"]["value"] == found.together.value
+    figure = found.plot()
+    assert [ax.get_xlabel().split()[0] for ax in figure.axes] == ["bits", "share", "weight", "bits"]
+    assert len(figure.axes[2].lines) == 4 + 4 + 1  # intervals, dots of people, and zero
+    assert "<table" in found._repr_html_()
 
 
 def test_everything_else_stays_the_same(followers, found):
     plain = cg.human.hypotheses(GRAPH, followers, motives=["uniform", "degree", "igt", "markov"])
-    assert plain.weights is None
-    assert {**plain.to_dict(), "weights": found.to_dict()["weights"]} == found.to_dict()
+    assert plain.people is None
+    assert plain.together is plain["degree"].weight is NO_ESTIMATE
+    assert found.answer.startswith(plain.answer)
+    assert len(plain.plot().axes) == 2
+    for before, after in ((plain.to_frame(), found.to_frame()), (plain.per_user(), found.per_user())):
+        pd.testing.assert_frame_equal(before, after[before.columns])
 
 
 def test_collinear_motives_are_named(followers):
-    some = followers[:60]
-    found = cg.human.hypotheses(GRAPH, some, motives=["degree"], agents=["max-degree"], weights=True).weights
-    assert found.collinear == ["degree", "max-degree"]
-    assert "nearly collinear" in found.answer
+    agents = ["max-degree", "min-degree"]
+    with pytest.warns(UserWarning, match="nearly the same here"):
+        found = cg.human.hypotheses(GRAPH, followers[:60], motives=["degree"], agents=agents, weights=True)
+    assert [remark.partition(" here")[0] for remark in found.remarks] == [
+        "degree and max-degree are nearly the same",
+        "degree and min-degree are nearly opposite",
+        "max-degree and min-degree are nearly opposite",
+    ]
+    assert "(correlation 1.00): do not interpret" in found.remarks[0]
+    assert all(remark in found.answer for remark in found.remarks)
+    assert found.to_dict()["remarks"] == found.remarks
     assert np.all(np.isfinite(found.people))
+
+
+def test_motives_that_others_determine_together_are_named():
+    rng = np.random.default_rng(0)
+    a, b, c, d = rng.normal(size=(4, 1000))
+    features = np.column_stack([a, b, c, a + b + c + 0.3 * d, d])
+    correlations = np.corrcoef(features, rowvar=False)
+    inflations = compute_inflations(correlations)
+    wanted = [1 / (1 - np.corrcoef(y, fit_others(features, n))[0, 1] ** 2) for n, y in enumerate(features.T)]
+    assert inflations == pytest.approx(wanted, rel=1e-3)
+    (remark,) = describe_collinear("abcde", correlations, inflations)
+    assert remark.startswith("The other motives together nearly determine a and b and c and d")
+    remarks = describe_collinear("xy", np.array([[1, -0.91], [-0.91, 1]]), [99, 99])
+    assert remarks == [
+        "x and y are nearly opposite here (correlation -0.91): do not interpret their weights one by one."
+    ]
+    assert describe_collinear("xy", np.array([[1, 0.9], [0.9, 1]]), [5, 5]) == []
+
+
+def fit_others(features, column):
+    others = np.delete(features, column, axis=1) - np.delete(features, column, axis=1).mean(axis=0)
+    return others @ np.linalg.lstsq(others, features[:, column] - features[:, column].mean(), rcond=None)[0]
 
 
 def test_uniform_alone_has_no_weights(followers):
@@ -161,6 +199,6 @@ def test_weights_need_ten_people(followers):
 
 def test_losses_are_called_worse(found):
     below = Estimate(value=-0.1, low=-0.3, high=0.2)
-    answer = replace(found.weights, gain=below, personal=below).answer
+    answer = replace(found, together=below, personal=below).answer
     assert "explain choices 0.1 (-0.2 to 0.3) bits worse than chance." in answer
     assert "Weights of the person explain choices 0.1 (-0.2 to 0.3) bits worse than weights that all" in answer

@@ -21,13 +21,15 @@ def test_motives_per_user():
     found = cg.human.hypotheses(graph, people, motives=["uniform", "cpt", "degree"], burn_in=2)
     frame = found.per_user()
     assert len(frame) == 6 * 3
-    assert frame.columns.tolist() == ["user", "group", "motive", "choices", "gain", "gain_low", "gain_high", "weight"]
+    assert frame.columns.tolist() == [
+        "user", "group", "motive", "choices", "gain", "gain_low", "gain_high", "probability"
+    ]  # fmt: skip
     rows = frame[frame["motive"] == "cpt"].set_index("user")
     assert (rows["gain"] * rows["choices"]).sum() / rows["choices"].sum() == pytest.approx(found["cpt"].gain.value)
     assert ((rows["gain_low"] < rows["gain"]) & (rows["gain"] < rows["gain_high"])).all()
-    np.testing.assert_allclose(frame.groupby("user")["weight"].sum(), 1)
+    np.testing.assert_allclose(frame.groupby("user")["probability"].sum(), 1)
     uniform = frame[frame["motive"] == "uniform"]
     assert (uniform[["gain", "gain_low", "gain_high"]] == 0).all(axis=None)
-    ratio = rows["weight"] / uniform.set_index("user")["weight"]
+    ratio = rows["probability"] / uniform.set_index("user")["probability"]
     np.testing.assert_allclose(np.log2(ratio), rows["gain"] * rows["choices"])
     assert {row["user"] for row in found.to_dict()["per_user"]} == set(users)

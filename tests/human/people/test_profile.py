@@ -166,7 +166,7 @@ def test_style_and_motives_are_columns_of_the_table() -> None:
     people = table.per_user()
     scores = table.styles().to_frame().set_index("user")["score"]
     check_equal(people["style"], scores.loc[people["user"]])
-    weights = cg.human.hypotheses(graph, walks, motives=["degree", "igt"], weights=True).weights.per_user()
+    weights = cg.human.hypotheses(graph, walks, motives=["degree", "igt"], weights=True).per_user()
     check_equal(people["motive_igt"], weights[weights["motive"] == "igt"].set_index("user")["weight"][people["user"]])
     assert set(cg.compare_groups(table, "group", permutations=99).rows["measure"]) >= {"style", "motive_degree"}
 

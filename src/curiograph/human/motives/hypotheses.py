@@ -78,8 +78,8 @@ def hypotheses(
     min_choices : int
         Minimum number of choices of a user who has a best motive.
     weights : bool
-        Estimate also weights over all motives at once, in the population and for every user (`found.weights`). Needs
-        choices of 10 users or more.
+        Estimate also weights over all motives at once, in the population (`weight` of each motive) and for every
+        user (`found.people`). Needs choices of 10 users or more.
     returns : bool
         Count steps to visited nodes as choices too: the candidates are all out-neighbors of the last node and the node
         before it.
@@ -134,8 +134,26 @@ def hypotheses(
         shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64))
     below_chance = CHANCE * counts[:, None] - percentiles
     p_values = adjust_holm(np.concatenate([compute_upper_p(sums, counts) for sums in (gains, below_chance)]))
-    fits = {
-        compared[index].name: MotiveFit(compared[index].name, float(p_g[index].mean()), *values)
+    names = [motive.name for motive in compared]
+    extra: dict[str, Any] = {}
+    weights_of: dict[str, dict[str, Any]] = {}
+    if weights:
+        found = estimate_weights(
+            names=names,
+            features={key: each.features for key, each in scored.items()},
+            choices=choices,
+            people=user_of,
+            fold_of_person=fold_of_user,
+            seed=seed,
+            progress=weighing,
+        )
+        weights_of = found.fits
+        extra = {"together": found.together, "personal": found.personal, "remarks": found.remarks}
+        extra |= dict(zip(("people", "people_low", "people_high"), found.people[:, :, order], strict=True))
+        for remark in found.remarks:
+            warnings.warn(remark, stacklevel=2)
+    fits = [
+        MotiveFit(names[index], float(p_g[index].mean()), *values, **weights_of.get(names[index], {}))
         for index, *values in zip(
             order.tolist(),
             estimate_means(gains, counts),
@@ -145,37 +163,20 @@ def hypotheses(
             *p_values.reshape(2, -1).tolist(),
             strict=True,
         )
-    }
-    people: dict[str, Any] = {
-        "users": [walks.user_names[int(user)] for user in users],
-        "user_columns": {name: [values[int(user)] for user in users] for name, values in walks.user_columns.items()},
-    }
-    found_weights = None
-    if weights:
-        found_weights = estimate_weights(
-            names=[motive.name for motive in compared],
-            features={key: each.features for key, each in scored.items()},
-            choices=choices,
-            people=user_of,
-            fold_of_person=fold_of_user,
-            **people,
-            seed=seed,
-            progress=weighing,
-        )
-        for remark in found_weights.remarks:
-            warnings.warn(remark, stacklevel=2)
+    ]
     return Motives(
-        fits=fits,
+        fits={fit.name: fit for fit in fits},
         choices=len(choices),
+        users=[walks.user_names[int(user)] for user in users],
+        user_choices=counts,
+        user_columns={name: [values[int(user)] for user in users] for name, values in walks.user_columns.items()},
         left_out=left_out,
         folds=int(fold_of_user.max()) + 1,
         min_choices=min_choices,
-        **people,
-        user_choices=counts,
         user_gains=gains,
         user_squares=squares,
         skipped=walks.skipped,
-        weights=found_weights,
+        **extra,
     )
 
 

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import estimate_means, sum_by_user
+from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.motives.logit import ChoiceLogit, center_features
-from curiograph.human.motives.motive_fits import MotiveWeight, MotiveWeights
+from curiograph.human.motives.motive_fits import WEIGHT_FIELDS
 from curiograph.human.motives.random_effects import find_modes, fit_population, update_population
 from curiograph.progress import Progress
 
 MIN_PEOPLE = 10
 """Minimum number of people whose weights are estimated."""
+MAX_CORRELATION = 0.9
+"""Absolute correlation of two motives above which their weights cannot be separated."""
+MAX_INFLATION = 10.0
+"""Variance inflation factor above which the weight of a motive cannot be separated from those of all others."""
 _NO_BITS = 1e-9  # bits of a person that are zero up to rounding
 _NO_SCALE = 1e-9  # smallest standard deviation of a motive whose scores differ between the candidates
 _PAIRS_OF_DRAWS = 8  # of the weights of a person, over which the probability of a choice is averaged
 _MIN_EIGENVALUE = 1e-12  # of the correlations of motives; smaller ones are zero up to rounding
+
+
+class Weights(NamedTuple):
+    """Weights of motives in a population and of its people; `Motives` defines the fields."""
+
+    fits: dict[str, dict[str, Any]]  # fields of `MotiveFit` by motive; none if it scores all candidates alike
+    together: Estimate
+    personal: Estimate
+    people: Float64  # (weight, lower bound, upper bound) x users x motives
+    remarks: list[str]
 
 
 def estimate_weights(
@@ -31,11 +46,9 @@ def estimate_weights(
     choices: ChoiceSet,
     people: Int64,
     fold_of_person: Int64,
-    users: Sequence[Hashable],
-    user_columns: Mapping[str, Sequence[Any]],
     seed: int,
     progress: Progress,
-) -> MotiveWeights:
+) -> Weights:
     """Estimate the weights of motives in the population and for every person, and test them on held-out people.
 
     `features` has a value of every candidate by number of motive and fold, from `compute_features`: fold None is fitted
@@ -85,35 +98,23 @@ def estimate_weights(
     personal, together, alone, without = sums[:, :1], sums[:, 1:2], sums[:, 2 : 2 + size], sums[:, 2 + size :]
     bits = np.column_stack([together, personal - together, alone, together - without])
     estimates = estimate_means(np.where(np.abs(bits) < _NO_BITS, 0.0, bits), counts)
-    inflations = compute_inflations(data.features)
+    correlations = np.corrcoef(data.features, rowvar=False).reshape(size, size)
+    inflations = compute_inflations(correlations).tolist()
     variances = population.people.var(axis=0)
-    noise = np.mean(population.people_errors**2, axis=0)
-    fits = {
-        names[number]: MotiveWeight(
-            name=names[number],
-            mean=population.mean[place],
-            spread=population.spread[place],
-            reliability=float(variances[place] / (variances[place] + noise[place])),
-            alone=estimates[2 + place],
-            adds=estimates[2 + size + place],
-            inflation=float(inflations[place]),
-            unit=scales[place],
-        )
-        for place, number in enumerate(kept)
-    }
-    return MotiveWeights(
-        fits=fits,
-        gain=estimates[0],
+    reliability = (variances / (variances + np.mean(population.people_errors**2, axis=0))).tolist()
+    weighed = [names[number] for number in kept]
+    facts = (population.mean, population.spread, estimates[2 : 2 + size], estimates[2 + size :])
+    table = np.full((3, len(counts), len(names)), np.nan)
+    table[:, :, kept] = population.people, population.people_low, population.people_high
+    return Weights(
+        fits={
+            name: dict(zip(WEIGHT_FIELDS, values, strict=True))
+            for name, *values in zip(weighed, *facts, reliability, inflations, scales, strict=True)
+        },
+        together=estimates[0],
         personal=estimates[1],
-        choices=len(choices),
-        left_out=[name for number, name in enumerate(names) if number not in kept],
-        users=list(users),
-        user_choices=counts,
-        people=population.people,
-        people_low=population.people_low,
-        people_high=population.people_high,
-        user_columns=dict(user_columns),
-        remarks=population.remarks,
+        people=table,
+        remarks=[*population.remarks, *describe_collinear(weighed, correlations, inflations)],
     )
 
 
@@ -157,8 +158,27 @@ def _test_weights(
     )
 
 
-def compute_inflations(features: Float64) -> Float64:
+def compute_inflations(correlations: Float64) -> Float64:
     """Return the variance inflation factor of each motive: 1 / (1 - R^2) given all other motives."""
-    size = features.shape[1]
-    values, vectors = np.linalg.eigh(np.corrcoef(features, rowvar=False).reshape(size, size))
+    values, vectors = np.linalg.eigh(correlations)
     return np.asarray((vectors**2 / np.maximum(values, _MIN_EIGENVALUE)).sum(axis=1))
+
+
+def describe_collinear(names: Sequence[str], correlations: Float64, inflations: Sequence[float]) -> list[str]:
+    """Return a sentence for each pair of motives that are nearly the same, and one for others that all determine.
+
+    >>> describe_collinear(["degree", "hub"], np.array([[1, 0.97], [0.97, 1]]), [16.9, 16.9])
+    ['degree and hub are nearly the same here (correlation 0.97): do not interpret their weights one by one.']
+    """
+    pairs = [pair for pair in combinations(range(len(names)), 2) if abs(correlations[pair]) > MAX_CORRELATION]
+    advice = "do not interpret their weights one by one."
+    remarks = [
+        f"{names[one]} and {names[other]} are nearly {'the same' if correlations[one, other] > 0 else 'opposite'} here "
+        f"(correlation {correlations[one, other]:.2f}): {advice}"
+        for one, other in pairs
+    ]
+    paired = {number for pair in pairs for number in pair}
+    others = [name for n, name in enumerate(names) if inflations[n] > MAX_INFLATION and n not in paired]
+    if others:
+        remarks.append(f"The other motives together nearly determine {' and '.join(others)}: {advice}")
+    return remarks

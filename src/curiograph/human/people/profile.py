@@ -210,8 +210,8 @@ def profile(
         from curiograph.human.motives.hypotheses import hypotheses
 
         names = [name.removeprefix("motive_") for name in selected if MEASURES[name].group == "motives"]
-        weights = hypotheses(graph, people, motives=names, weights=True, engine=engine, progress=progress).weights
-        table = {} if weights is None else weights.per_user().set_index(["motive", "user"])["weight"].to_dict()
+        motives = hypotheses(graph, people, motives=names, weights=True, engine=engine, progress=progress)
+        table = motives.per_user().set_index(["motive", "user"])["weight"].to_dict()
         for name in names:
             column = [table.get((name, people.user(number)), np.nan) for number in range(len(people))]
             values[f"motive_{name}"] = np.array(column)
