@@ -16,7 +16,7 @@ from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import find_choices
 from curiograph.human.data.datasets import load_dataset
 from curiograph.human.motives.catalog import MOTIVES, as_motives
-from curiograph.human.motives.hypotheses import score_folds
+from curiograph.human.motives.hypotheses import fit_motives, score_models
 from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.plotting import COLORS, create_figure, get_color
 from curiograph.progress import Progress, split_progress
@@ -50,11 +50,13 @@ def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str,
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     fold_of_user = np.random.default_rng(setup.seed).permutation(len(users)) % folds
     scoring, testing = split_progress(setup.progress, [1, 1])
-    motives = as_motives(names, [], "igt", similarity)
-    scored = score_folds(motives, choices, fold_of_user[user_of], True, setup.engine, scoring)
+    models = fit_motives(as_motives(names, [], "igt", choices, similarity), choices, fold_of_user[user_of])
+    scored = score_models(models, choices, None, True, setup.engine, scoring)
     features = np.empty((len(choices.candidates.nodes), len(names)))
     for place in range(len(names)):
-        centered, scale = center_features(scored[place, None].features, choices.candidates)
+        values = scored[place, None].features
+        assert values is not None  # as asked for
+        centered, scale = center_features(values, choices.candidates)
         features[:, place] = centered / max(scale, np.finfo(float).tiny)
     data = ChoiceLogit.from_choices(features, choices.candidates.offsets, choices.chosen, user_of)
     additions = {
@@ -62,8 +64,8 @@ def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str,
         for title, given in GIVEN.items()
         for added in (*((theory,) for theory in THEORIES), THEORIES)
     }
-    models = list(dict.fromkeys([*GIVEN.values(), *additions.values()]))
-    bits = dict(zip(models, _test_models(data, models, names, fold_of_user, testing).T, strict=True))
+    nested = list(dict.fromkeys([*GIVEN.values(), *additions.values()]))
+    bits = dict(zip(nested, _test_models(data, nested, names, fold_of_user, testing).T, strict=True))
     columns = [bits[given] for given in GIVEN.values()]
     columns += [bits[model] - bits[GIVEN[title]] for (title, _), model in additions.items()]
     estimates = [asdict(each) for each in estimate_means(np.column_stack(columns), np.bincount(user_of))]

@@ -20,8 +20,10 @@ from . import homology as homology
 from . import jit as jit
 from . import layout as layout
 from . import leaps as leaps
+from . import learned_values as learned_values
 from . import lookahead as lookahead
 from . import matched_walks as matched_walks
+from . import memory_steps as memory_steps
 from . import nearest_items as nearest_items
 from . import observation as observation
 from . import pagerank_batch as pagerank_batch
@@ -37,5 +39,6 @@ from . import sequences as sequences
 from . import shortest_paths as shortest_paths
 from . import subgraph_measures as subgraph_measures
 from . import subgraphs as subgraphs
+from . import visit_counts as visit_counts
 from . import weighted as weighted
 from . import weighted_networks as weighted_networks

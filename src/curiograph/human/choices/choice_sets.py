@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from curiograph.human.trajectories import Trajectories, Windows, as_trajectories
 from curiograph.recommendation.ranker import find_candidates
 from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_integer
+
+if TYPE_CHECKING:
+    from curiograph.human.choices.choice_table import ChoiceTable
 
 DEFAULT_MEMORY = 50
 """Default number of most recently visited nodes that cannot be chosen again."""
@@ -180,6 +183,10 @@ class ChoiceSet:
     """Random stream of each choice, for agents that break ties at random."""
     returns: bool = False
     """Whether candidates include visited nodes."""
+    walks: Trajectories | None = None
+    """Walks in which the choices were made, with all visits; None if they are not known."""
+    table: ChoiceTable | None = None
+    """Table of the choices, if they were not made on a graph."""
 
     @classmethod
     def from_windows(cls, graph: Graph, windows: Windows, among: CandidateScope = "last") -> ChoiceSet:
@@ -206,6 +213,13 @@ class ChoiceSet:
         for column in self.windows.histories.T:
             visited |= column[self.candidates.walks] == self.candidates.nodes
         return visited
+
+    @cached_property
+    def targets(self) -> Int32:
+        """Node that the walk of each choice was to reach, or -1."""
+        if self.walks is None or self.walks.targets is None or self.windows.visits is None:
+            return np.full(len(self), -1, np.int32)
+        return self.walks.targets[np.searchsorted(self.walks.offsets, self.windows.visits, side="right") - 1]
 
     @cached_property
     def chosen(self) -> Int64:
@@ -281,26 +295,27 @@ def find_choices(
     )
     memory = check_integer("memory", memory, burn_in, f"give a whole number, burn_in = {burn_in} or more")
     walks = align_walks(graph, walks)
-    found: list[tuple[list[int], int, int]] = []  # history, chosen node and user
+    found: list[tuple[list[int], int, int]] = []  # history, user and the visit of the chosen node
     revisits = 0
     for number, user in enumerate(walks.users.tolist()):
         recent: dict[int, None] = {}  # the nodes of the memory, ordered by last visit
-        for node in walks.walk(number).tolist():
+        for visit, node in enumerate(walks.walk(number).tolist(), int(walks.offsets[number])):
             if len(recent) >= burn_in:
                 if node in recent and not returns:
                     revisits += 1
                 else:
-                    found.append((list(recent), node, user))
+                    found.append((list(recent), user, visit))
             recent.pop(node, None)
             recent[node] = None
             if len(recent) > memory:
                 del recent[next(iter(recent))]
-    found.sort(key=lambda visit: len(visit[0]))
+    found.sort(key=lambda choice: len(choice[0]))
     histories = np.full((len(found), len(found[-1][0]) if found else 1), -1, np.int32)
     for row, (history, _, _) in zip(histories, found, strict=True):
         row[-len(history) :] = history
-    nexts = np.array([node for _, node, _ in found], np.int32)
-    windows = Windows(histories, nexts, np.array([user for _, _, user in found], np.int64))
+    visits = np.array([visit for _, _, visit in found], np.int64)
+    nexts, users = walks.nodes[visits], np.array([user for _, user, _ in found], np.int64)
+    windows = Windows(histories, nexts, users, visits)
     if returns:
         choices = _find_returns(graph, windows)
         is_candidate = choices.candidates.nodes == nexts[choices.candidates.walks]
@@ -314,7 +329,7 @@ def find_choices(
         "only candidate": int(np.count_nonzero(~is_choice)),
     }
     kept = linked.rows(is_choice)
-    return replace(kept, streams=kernels.random.make_streams(np.uint64(0), 0, len(kept))), left_out
+    return replace(kept, walks=walks, streams=kernels.random.make_streams(np.uint64(0), 0, len(kept))), left_out
 
 
 def _find_returns(graph: Graph, windows: Windows) -> ChoiceSet:

@@ -15,10 +15,11 @@ from curiograph.errors import WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceRanks, ChoiceSet, align_walks, find_choices
+from curiograph.human.choices.choice_table import ChoiceTable
 from curiograph.human.data.datasets import Dataset
-from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
-from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
-from curiograph.human.motives.logit import compute_features
+from curiograph.human.motives.catalog import as_motives
+from curiograph.human.motives.graph_motives import Motive
+from curiograph.human.motives.likelihood import count_ranks, fit_p_g, log_likelihood
 from curiograph.human.motives.motive_fits import CHANCE, MotiveFit, Motives, find_best_motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
@@ -27,14 +28,14 @@ from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
-_RANK_FIELDS = ("above", "tied", "count")
+_MIN_RETURNS = 0.1  # share of moves that are returns, above which they are choices
 
 
 def hypotheses(
-    graph: Graph,
-    walks: Trajectories | Dataset,
+    graph: Graph | ChoiceTable,
+    walks: Trajectories | Dataset | None = None,
     *,
-    motives: Sequence[str] = tuple(MOTIVES),
+    motives: Sequence[str] | None = None,
     agents: Sequence[AgentLike] = (),
     reward: RewardLike = "igt",
     similarity: Similarity | None = None,
@@ -43,7 +44,7 @@ def hypotheses(
     folds: int = 5,
     min_choices: int = 5,
     weights: bool = False,
-    returns: bool = False,
+    returns: bool | None = None,
     seed: int = 0,
     engine: EngineName | Engine = "local",
     progress: Progress = no_progress,
@@ -52,23 +53,24 @@ def hypotheses(
 
     A person who follows a motive chooses the candidate of rank r among n with probability
     (1 - p_g) p_g^(r - 1) / (1 - p_g^n). For each group of users, p_g and the counts of the Markov motive are fitted to
-    the choices of all other users.
+    the choices of all other users, and so is the parameter of a motive that has one, such as the leak of counts.
 
     Parameters
     ----------
-    graph : Graph
-        Graph on which people walked.
+    graph : Graph or ChoiceTable
+        Graph on which people walked; or choices among given options, without walks, where outcomes are uncertain.
     walks : Trajectories or Dataset
         Walks on the graph. Only steps along a link to an unvisited node count as choices, unless `returns`.
-    motives : sequence of str
-        Names of motives: uniform, degree, pagerank, igt, cpt, cct, markov.
+    motives : sequence of str, optional
+        Names of motives, as in docs/hypotheses.md. Default: all that apply, with those of games if walks have targets.
     agents : sequence
         Further motives: agents by name or path, or objects with a method `scores`.
     reward : str or Reward
         Reward for those of the agents that need one.
     similarity : Similarity, optional
         Similarity of the nodes in meaning, for the motives similarity (of the candidate to the last node) and
-        similarity-history (the mean over all visited nodes). The former is added if none of them is named.
+        similarity-history (the mean over all visited nodes), and target-similarity (to the target of a game). The first
+        is added if none of them is named.
     burn_in : int
         Number of distinct nodes visited before the first choice.
     memory : int
@@ -80,9 +82,9 @@ def hypotheses(
     weights : bool
         Estimate also weights over all motives at once, in the population (`weight` of each motive) and for every
         user (`found.people`). Needs choices of 10 users or more.
-    returns : bool
+    returns : bool, optional
         Count steps to visited nodes as choices too: the candidates are all out-neighbors of the last node and the node
-        before it.
+        before it. Default: if more than a tenth of the moves are returns.
     seed : int
         Seed of the groups of users.
     engine : str or Engine
@@ -105,11 +107,17 @@ def hypotheses(
     """
     folds = check_integer("folds", folds, 2, "divide the users into 2 groups or more")
     min_choices = check_integer("min_choices", min_choices, 1, "give 1 or more")
-    compared = as_motives(motives, agents, reward, similarity)
-    if similarity is not None:
-        similarity.check_graph(graph)
-    walks = align_walks(graph, walks)
-    choices, left_out = find_choices(graph, walks, burn_in, memory, returns)
+    people: Any = graph
+    if isinstance(graph, ChoiceTable):
+        choices, left_out = graph.find_choices()
+    else:
+        if similarity is not None:
+            similarity.check_graph(graph)
+        people = align_walks(graph, walks)
+        if returns is None:
+            returns = people.return_share > _MIN_RETURNS
+        choices, left_out = find_choices(graph, people, burn_in, memory, returns)
+    compared = as_motives(motives, agents, reward, choices, similarity)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     if len(users) < 2 or (weights and len(users) < MIN_PEOPLE):
         reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
@@ -120,11 +128,18 @@ def hypotheses(
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
     fold_of = fold_of_user[user_of]
     scoring, weighing = split_progress(progress, [3, 2 if weights else 0])
-    scored = score_folds(compared, choices, fold_of, weights, as_engine(engine), scoring)
-    p_g, choice_gains, choice_percentiles = cross_validate(compared, choices, fold_of, scored)
+    models = fit_motives(compared, choices, fold_of)
+    scored = score_models(models, choices, None, weights, as_engine(engine), scoring)
+    if motives is None:  # leave out those that score all candidates alike, as novelty does without returns
+        kept = [number for number in range(len(compared)) if number == 0 or _is_informative(scored[number, None])]
+        compared = [compared[number] for number in kept]
+        renumbered = {key: (kept.index(key[0]), key[1]) for key in models if key[0] in kept}
+        models = {new: models[key] for key, new in renumbered.items()}
+        scored = {new: scored[key] for key, new in renumbered.items()}
+    tested = cross_validate(compared, fold_of, scored)
     counts = np.bincount(user_of)
     gains, squares, percentiles = (
-        sum_by_user(values, user_of) for values in (choice_gains, choice_gains**2, choice_percentiles)
+        sum_by_user(values, user_of) for values in (tested.gains, tested.gains**2, tested.percentiles)
     )
     order = np.argsort(-gains.sum(axis=0), kind="stable")
     gains, squares, percentiles = gains[:, order], squares[:, order], percentiles[:, order]
@@ -140,7 +155,7 @@ def hypotheses(
     if weights:
         found = estimate_weights(
             names=names,
-            features={key: each.features for key, each in scored.items()},
+            features=list_features(models, choices, scored, tested.parameters, as_engine(engine), weighing),
             choices=choices,
             people=user_of,
             fold_of_person=fold_of_user,
@@ -153,7 +168,13 @@ def hypotheses(
         for remark in found.remarks:
             warnings.warn(remark, stacklevel=2)
     fits = [
-        MotiveFit(names[index], float(p_g[index].mean()), *values, **weights_of.get(names[index], {}))
+        MotiveFit(
+            names[index],
+            float(tested.p_g[index].mean()),
+            tested.parameters[index, None],
+            *values,
+            **weights_of.get(names[index], {}),
+        )
         for index, *values in zip(
             order.tolist(),
             estimate_means(gains, counts),
@@ -167,100 +188,161 @@ def hypotheses(
     return Motives(
         fits={fit.name: fit for fit in fits},
         choices=len(choices),
-        users=[walks.user_names[int(user)] for user in users],
+        users=[people.user_names[int(user)] for user in users],
         user_choices=counts,
-        user_columns={name: [values[int(user)] for user in users] for name, values in walks.user_columns.items()},
+        user_columns={name: [values[int(user)] for user in users] for name, values in people.user_columns.items()},
         left_out=left_out,
         folds=int(fold_of_user.max()) + 1,
         min_choices=min_choices,
         user_gains=gains,
         user_squares=squares,
-        skipped=walks.skipped,
+        skipped=people.skipped,
         **extra,
     )
 
 
-class _Scored(NamedTuple):
-    """Scores of all choices by one motive."""
-
-    ranks: ChoiceRanks  # of the chosen candidates
-    features: Float64  # of every candidate, on the scale of weights; empty if no weights are estimated
+def _is_informative(scored: Scored) -> bool:
+    """Return whether a motive prefers any candidate to any other."""
+    return any(bool(np.any(ranks.tied < ranks.count)) for ranks in scored.ranks)
 
 
-ScoredFolds = Mapping[tuple[int, int | None], _Scored]
-"""Scores by the number of the motive and of the fold to which it was not fitted; fold None: fitted to all choices."""
+Key = tuple[int, int | None]
+"""Number of a motive, and of the fold to which it was not fitted; None if it was fitted to all choices."""
 
 
-def score_folds(
-    motives: Sequence[Motive],
+def fit_motives(motives: Sequence[Motive], choices: ChoiceSet, fold_of: Int64) -> dict[Key, Motive]:
+    """Fit each motive to all folds but one, and to all choices; `fold_of` is the fold of each choice."""
+    models: dict[Key, Motive] = {}
+    for number, motive in enumerate(motives):
+        models[number, None] = motive.fit(choices)
+        for fold in range(int(fold_of.max()) + 1) if motive.is_fitted_to_choices else ():
+            models[number, fold] = motive.fit(choices.rows(fold_of != fold))
+    return models
+
+
+class Scored(NamedTuple):
+    """Scores of all choices by one model."""
+
+    ranks: list[ChoiceRanks]
+    """Ranks of the chosen candidates for each value of the parameter."""
+    features: Float64 | None
+    """Scores of all candidates on the scale of weights; None if they were not asked for."""
+
+
+def score_models(
+    models: Mapping[Key, Motive],
     choices: ChoiceSet,
-    fold_of: Int64,
+    parameters: Mapping[Key, float] | None = None,
     with_features: bool = False,
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
-) -> ScoredFolds:
-    """Score all choices by each motive, fitted to all folds but one; `fold_of` is the fold of each choice."""
-    models: dict[tuple[int, int | None], Motive] = {}
-    for number, motive in enumerate(motives):
-        for fold in range(int(fold_of.max()) + 1) if motive.is_fitted_to_choices else ():
-            models[number, fold] = motive.fit(choices.graph, choices.windows.rows(fold_of != fold))
-        if with_features or not motive.is_fitted_to_choices:
-            models[number, None] = motive.fit(choices.graph, choices.windows)
+) -> dict[Key, Scored]:
+    """Score all choices by models with all values of their parameter, or with the given one.
+
+    There are features only where there is one value.
+    """
     tasks = [
         (key, start, min(start + size, len(choices)))
         for key, size in ((key, model.get_task_size(choices.graph)) for key, model in models.items())
         for start in range(0, len(choices), size)
     ]
     tasks.sort(key=lambda task: task[1] - task[2])  # longest first, to keep all workers busy until the end
+    made: list[Any] = [*vars(choices.windows).values(), choices.candidates.nodes, choices.returns, choices.targets]
+    if choices.walks is not None:
+        made += [choices.walks.nodes, choices.walks.offsets]
+    if choices.table is not None:
+        made += [choices.table.outcomes, choices.table.is_first]
     results = engine.map(
         score_chunk,
-        (choices, models, with_features),
+        (choices, models, parameters, with_features),
         tasks,
         name="motives",
-        key=[choices.graph, *vars(choices.windows).values(), choices.returns, fold_of, motives, with_features],
+        key=[choices.graph, *made, list(models.values()), parameters, with_features],
         unit="choices",
         sizes=[stop - start for _, start, stop in tasks],
         progress=progress,
     )
-    chunks: dict[Any, list[Mapping[str, Any]]] = {key: [] for key in models}
+    chunks: dict[Key, list[Mapping[str, Any]]] = {key: [] for key in models}
     for (key, _, _), result in sorted(zip(tasks, results, strict=True), key=lambda pair: pair[0][1]):
         chunks[key].append(result)
     scored = {}
     for key, parts in chunks.items():
-        ranks = (np.concatenate([chunk[name] for chunk in parts]).astype(np.int64) for name in _RANK_FIELDS)
-        features = [chunk["features"] for chunk in parts] if with_features else [np.empty(0)]
-        scored[key] = _Scored(ChoiceRanks(*ranks), np.concatenate(features))
+        ranks = np.concatenate([part["ranks"] for part in parts], axis=-1).astype(np.int64)
+        features = np.concatenate([part["features"] for part in parts]) if "features" in parts[0] else None
+        scored[key] = Scored([ChoiceRanks(*each) for each in ranks], features)
     return scored
 
 
-def score_chunk(shared: tuple[ChoiceSet, Mapping[Any, Motive], bool], task: tuple[Any, int, int]) -> Mapping[str, Any]:
+def score_chunk(
+    shared: tuple[ChoiceSet, Mapping[Key, Motive], Mapping[Key, float] | None, bool], task: tuple[Any, int, int]
+) -> Mapping[str, Any]:
     """Task function: score some of the choices by a motive."""
-    (choices, models, with_features), (key, start, stop) = shared, task
-    chunk = choices.rows(slice(start, stop))
-    scores = models[key].score_candidates(chunk)
-    ranks = chunk.rank(scores)
-    result: dict[str, Any] = {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
-    if with_features:
-        result["features"] = compute_features(models[key], chunk, scores)
-    return result
+    (choices, models, parameters, with_features), (key, start, stop) = shared, task
+    chunk, model = choices.rows(slice(start, stop)), models[key]
+    result: dict[str, Any] = {}
+    ranks = []
+    for scores in model.score_all(chunk) if parameters is None else [model.score_candidates(chunk, parameters[key])]:
+        found = chunk.rank(scores)
+        ranks.append([found.above, found.tied, found.count])
+        if with_features and (parameters is not None or len(model.parameters) == 1):
+            result["features"] = model.compute_features(chunk, scores)
+    return {"ranks": np.array(ranks, np.int32), **result}
 
 
-def cross_validate(
-    motives: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, scored: ScoredFolds
-) -> tuple[Float64, Float64, Float64]:
-    """Fit each motive to all folds but one and test it on that one; `fold_of` is the fold of each choice.
+class CrossValidation(NamedTuple):
+    """Motives fitted to all folds but one and tested on that one."""
 
-    Returns p_g (motives x folds), and the bits above the uniform choice and the percentile ranks (choices x motives).
-    """
+    p_g: Float64
+    """Motives x folds."""
+    parameters: dict[Key, float]
+    """Best value of the parameter of each motive, fitted to all folds but one, and to all choices."""
+    gains: Float64
+    """Choices x motives: bits above the uniform choice."""
+    percentiles: Float64
+    """Choices x motives: percentile ranks of the chosen candidates."""
+
+
+def cross_validate(motives: Sequence[Motive], fold_of: Int64, scored: Mapping[Key, Scored]) -> CrossValidation:
+    """Fit p_g and the parameter of each motive to all folds but one and test it on that one."""
     folds = range(int(fold_of.max()) + 1)
     p_g = np.empty((len(motives), len(folds)))
-    gains, percentiles = np.empty((2, len(choices), len(motives)))
+    parameters: dict[Key, float] = {}
+    gains, percentiles = np.empty((2, len(fold_of), len(motives)))
     for number, motive in enumerate(motives):
-        for fold in folds:
-            model_ranks = scored[number, fold if motive.is_fitted_to_choices else None].ranks
-            is_test = fold_of == fold
-            p_g[number, fold] = fit_p_g(model_ranks.rows(~is_test))
-            test_ranks = model_ranks.rows(is_test)
-            gains[is_test, number] = log_likelihood(test_ranks, p_g[number, fold]) - log_likelihood(test_ranks, 1.0)
-            percentiles[is_test, number] = 1 - test_ranks.mean_rank / (test_ranks.count - 1)
-    return p_g, gains, percentiles
+        for fold in (None, *folds):
+            ranks = scored[number, fold if motive.is_fitted_to_choices else None].ranks
+            is_train = np.full(len(fold_of), True) if fold is None else fold_of != fold
+            if fold is None and len(ranks) == 1:
+                parameters[number, fold] = motive.parameters[0]
+                continue
+            fits = []
+            for each in ranks:
+                distinct, code = count_ranks(each)
+                fits.append(fit_p_g(distinct, np.bincount(code[is_train], minlength=len(distinct))))
+            best = int(np.argmax([bits for _, bits in fits]))
+            parameters[number, fold] = motive.parameters[best]
+            if fold is not None:
+                p_g[number, fold] = fits[best][0]
+                tested = ranks[best].rows(~is_train)
+                gains[~is_train, number] = log_likelihood(tested, p_g[number, fold]) - log_likelihood(tested, 1.0)
+                percentiles[~is_train, number] = 1 - tested.mean_rank / (tested.count - 1)
+    return CrossValidation(p_g, parameters, gains, percentiles)
+
+
+def list_features(
+    models: Mapping[Key, Motive],
+    choices: ChoiceSet,
+    scored: Mapping[Key, Scored],
+    parameters: Mapping[Key, float],
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
+) -> dict[Key, Float64]:
+    """Return the features of all candidates by motive, and by fold where they differ from those of all choices."""
+    features = {key: each.features for key, each in scored.items() if each.features is not None}
+    others = {
+        key: models[key[0], None]
+        for key, value in parameters.items()
+        if (key[0], None) not in features and (key[1] is None or value != parameters[key[0], None])
+    }
+    again = score_models(others, choices, parameters, True, engine, progress)
+    return features | {key: each.features for key, each in again.items() if each.features is not None}

@@ -1,4 +1,4 @@
-"""Conditional logit of choices: features of candidates, likelihood by person, and weights that all people share."""
+"""Conditional logit of choices: likelihood by person, and weights that all people share."""
 
 from __future__ import annotations
 
@@ -8,33 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.heuristics import MaxDegreeAgent
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import concatenate_ranges
-from curiograph.human.choices.choice_sets import ChoiceSet
-from curiograph.human.motives.catalog import AgentMotive, MarkovMotive, Motive, PageRankMotive
 from curiograph.human.motives.random_effects import PRIOR_MEAN_SCALE, find_modes
 
 Indices = Sequence[int] | Int64
-_MIN_PAGERANK = 1e-6  # relative to the largest of a choice
-
-
-def compute_features(motive: Motive, choices: ChoiceSet, scores: Float64) -> Float64:
-    """Return the scores of a motive on the scale on which weights are estimated.
-
-    `degree` is log(1 + degree), `pagerank` the logarithm of PageRank, and `markov` log(1 + n), n being the number of
-    steps of other users from the last node to the candidate; all other motives keep their scores.
-    """
-    if isinstance(motive, PageRankMotive):
-        return np.log(np.maximum(scores, _MIN_PAGERANK))
-    if isinstance(motive, MarkovMotive) and motive.model is not None:
-        rows, nodes, windows = choices.candidates.walks, choices.candidates.nodes, choices.windows
-        links = windows.histories[rows, -1].astype(np.int64) * choices.graph.num_nodes + nodes
-        return np.log1p(motive.model.links.look_up(links, windows.users[rows]))
-    if isinstance(motive, AgentMotive) and isinstance(motive.agent, MaxDegreeAgent):  # or its opposite, MinDegreeAgent
-        return np.sign(scores) * np.log1p(np.abs(scores))
-    return scores
 
 
 def center_features(features: Float64, candidates: Candidates) -> tuple[Float64, float]:

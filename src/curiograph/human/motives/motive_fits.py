@@ -42,6 +42,8 @@ class MotiveFit:
     """Name of the motive."""
     p_g: float
     """Mean of the fitted p_g; users take the best candidate if it is near 0, and any candidate if it is 1."""
+    parameter: float
+    """Value of the parameter that fits all choices best: the leak of counts, eta or the discount; NaN if none."""
     gain: Estimate
     """Bits per choice above the uniform choice."""
     behind: Estimate
