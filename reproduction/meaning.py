@@ -50,7 +50,7 @@ def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str,
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     fold_of_user = np.random.default_rng(setup.seed).permutation(len(users)) % folds
     scoring, testing = split_progress(setup.progress, [1, 1])
-    models = fit_motives(as_motives(names, [], "igt", choices, similarity), choices, fold_of_user[user_of])
+    models = fit_motives(as_motives(names, [], "igt", choices, similarity), choices, fold_of_user[user_of], True)
     scored = score_models(models, choices, None, True, setup.engine, scoring)
     features = np.empty((len(choices.candidates.nodes), len(names)))
     for place in range(len(names)):

@@ -18,6 +18,7 @@ from curiograph.exploration.mdp import Candidates, Exploration, Streams
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.graph.labels import ListLabels
 from curiograph.human.trajectories import Trajectories, Windows, as_trajectories
 from curiograph.recommendation.ranker import find_candidates
 from curiograph.rewards.reward_names import RewardLike, as_reward
@@ -184,7 +185,7 @@ class ChoiceSet:
     returns: bool = False
     """Whether candidates include visited nodes."""
     walks: Trajectories | None = None
-    """Walks in which the choices were made, with all visits; None if they are not known."""
+    """Walks in which the choices were made, with all visits and without names; None if they are not known."""
     table: ChoiceTable | None = None
     """Table of the choices, if they were not made on a graph."""
 
@@ -201,6 +202,8 @@ class ChoiceSet:
 
     def rows(self, which: Any) -> ChoiceSet:
         """Select choices by a slice, a mask or ascending positions."""
+        if isinstance(which, slice) and which.indices(len(self)) == (0, len(self), 1):
+            return self
         offsets, counts = self.candidates.offsets[:-1][which], self.candidates.counts[which]
         nodes = self.candidates.nodes[concatenate_ranges(offsets, counts)]
         candidates = Candidates(offsets=np.concatenate([[0], np.cumsum(counts)]), nodes=nodes)
@@ -329,6 +332,8 @@ def find_choices(
         "only candidate": int(np.count_nonzero(~is_choice)),
     }
     kept = linked.rows(is_choice)
+    nobody = ListLabels(())  # without names, which every task would send to its worker
+    walks = replace(walks, user_names=nobody, session_names=nobody, user_columns={}, times=None)
     return replace(kept, walks=walks, streams=kernels.random.make_streams(np.uint64(0), 0, len(kept))), left_out
 
 

@@ -18,7 +18,8 @@ from curiograph.human.motives.graph_motives import Motive
 _LEAKS = (1.0, 0.98, 0.9, 0.7)
 _ETAS = (0.2, 0.5, 0.8, 0.95)
 _DISCOUNTS = (0.0, 0.5, 0.8, 0.95)
-_LEAST_TERMS, _MOST_TERMS, _SERIES_COST = 8, 64, 6e9
+_LEAST_TERMS, _MOST_TERMS = 6, 64
+_SERIES_COST = 3e9  # products of terms, nodes and links: a few seconds
 _TINY = 1e-12  # of a remembered transition probability
 _DIGITS = 9  # of scores; beyond, they differ by rounding
 

@@ -128,10 +128,10 @@ def hypotheses(
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
     fold_of = fold_of_user[user_of]
     scoring, weighing = split_progress(progress, [3, 2 if weights else 0])
-    models = fit_motives(compared, choices, fold_of)
+    models = fit_motives(compared, choices, fold_of, weights)
     scored = score_models(models, choices, None, weights, as_engine(engine), scoring)
     if motives is None:  # leave out those that score all candidates alike, as novelty does without returns
-        kept = [number for number in range(len(compared)) if number == 0 or _is_informative(scored[number, None])]
+        kept = [number for number in range(len(compared)) if number == 0 or _is_informative(number, scored)]
         compared = [compared[number] for number in kept]
         renumbered = {key: (kept.index(key[0]), key[1]) for key in models if key[0] in kept}
         models = {new: models[key] for key, new in renumbered.items()}
@@ -201,20 +201,24 @@ def hypotheses(
     )
 
 
-def _is_informative(scored: Scored) -> bool:
+def _is_informative(number: int, scored: Mapping[Key, Scored]) -> bool:
     """Return whether a motive prefers any candidate to any other."""
-    return any(bool(np.any(ranks.tied < ranks.count)) for ranks in scored.ranks)
+    found = scored.get((number, None)) or scored[number, 0]
+    return any(bool(np.any(ranks.tied < ranks.count)) for ranks in found.ranks)
 
 
 Key = tuple[int, int | None]
 """Number of a motive, and of the fold to which it was not fitted; None if it was fitted to all choices."""
 
 
-def fit_motives(motives: Sequence[Motive], choices: ChoiceSet, fold_of: Int64) -> dict[Key, Motive]:
-    """Fit each motive to all folds but one, and to all choices; `fold_of` is the fold of each choice."""
+def fit_motives(
+    motives: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, with_all: bool = False
+) -> dict[Key, Motive]:
+    """Fit motives that need it to all folds but one, and if `with_all` to all choices; `fold_of` is that of a choice."""
     models: dict[Key, Motive] = {}
     for number, motive in enumerate(motives):
-        models[number, None] = motive.fit(choices)
+        if with_all or not motive.is_fitted_to_choices:
+            models[number, None] = motive.fit(choices)
         for fold in range(int(fold_of.max()) + 1) if motive.is_fitted_to_choices else ():
             models[number, fold] = motive.fit(choices.rows(fold_of != fold))
     return models
@@ -309,12 +313,10 @@ def cross_validate(motives: Sequence[Motive], fold_of: Int64, scored: Mapping[Ke
     parameters: dict[Key, float] = {}
     gains, percentiles = np.empty((2, len(fold_of), len(motives)))
     for number, motive in enumerate(motives):
-        for fold in (None, *folds):
+        parameters[number, None] = motive.parameters[0]
+        for fold in folds if len(motive.parameters) == 1 else (None, *folds):
             ranks = scored[number, fold if motive.is_fitted_to_choices else None].ranks
             is_train = np.full(len(fold_of), True) if fold is None else fold_of != fold
-            if fold is None and len(ranks) == 1:
-                parameters[number, fold] = motive.parameters[0]
-                continue
             fits = []
             for each in ranks:
                 distinct, code = count_ranks(each)
