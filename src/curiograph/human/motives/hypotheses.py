@@ -19,7 +19,7 @@ from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 from curiograph.human.motives.logit import compute_features
-from curiograph.human.motives.motive_fits import CHANCE, MotiveFit, Motives, find_best_motives
+from curiograph.human.motives.motive_fits import CHANCE, MotiveFit, Motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
@@ -28,6 +28,7 @@ from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
 _RANK_FIELDS = ("above", "tied", "count")
+_TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
 
 
 def hypotheses(
@@ -128,7 +129,8 @@ def hypotheses(
     )
     order = np.argsort(-gains.sum(axis=0), kind="stable")
     gains, squares, percentiles = gains[:, order], squares[:, order], percentiles[:, order]
-    is_best = find_best_motives(gains[counts >= min_choices])
+    known = gains[counts >= min_choices]
+    is_best = known >= known.max(axis=1, keepdims=True) - _TIE
     shares = [NO_ESTIMATE] * len(compared)
     if len(is_best):
         shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64))
