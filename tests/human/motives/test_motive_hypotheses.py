@@ -93,7 +93,7 @@ def test_best_motive_by_user():
     assert all(right)
     probability = found.per_user().groupby("user")["probability"].max()
     assert {user for user, motive in best.items() if motive == "unclear"} == set(probability.index[probability < 0.95])
-    assert found.unclear == found.to_dict()["unclear"] == 1 - len(right) / 40
+    assert found.unclear == found.to_dict()["unclear"] == pytest.approx(1 - len(right) / 40)
     assert sum(fit.best_for.value for fit in found.values()) == pytest.approx(1)
     assert found["degree"].best_for.low < 0.5 < found["degree"].best_for.high
     assert found.user_gains.sum(axis=0) / found.choices == pytest.approx([fit.gain.value for fit in found.values()])

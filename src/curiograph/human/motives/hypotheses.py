@@ -20,7 +20,7 @@ from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import as_motives
 from curiograph.human.motives.graph_motives import Motive
 from curiograph.human.motives.likelihood import count_ranks, fit_p_g, log_likelihood
-from curiograph.human.motives.motive_fits import CHANCE, MotiveFit, Motives, find_best_motives
+from curiograph.human.motives.motive_fits import CHANCE, MotiveFit, Motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
@@ -29,6 +29,7 @@ from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
 _MIN_RETURNS = 0.1  # share of moves that are returns, above which they are choices
+_TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
 
 
 def hypotheses(
@@ -143,7 +144,8 @@ def hypotheses(
     )
     order = np.argsort(-gains.sum(axis=0), kind="stable")
     gains, squares, percentiles = gains[:, order], squares[:, order], percentiles[:, order]
-    is_best = find_best_motives(gains[counts >= min_choices])
+    known = gains[counts >= min_choices]
+    is_best = known >= known.max(axis=1, keepdims=True) - _TIE
     shares = [NO_ESTIMATE] * len(compared)
     if len(is_best):
         shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64))
@@ -214,7 +216,7 @@ Key = tuple[int, int | None]
 def fit_motives(
     motives: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, with_all: bool = False
 ) -> dict[Key, Motive]:
-    """Fit motives that need it to all folds but one, and if `with_all` to all choices; `fold_of` is that of a choice."""
+    """Fit motives that need it to all folds but one and, if `with_all`, to all choices; others stay as they are."""
     models: dict[Key, Motive] = {}
     for number, motive in enumerate(motives):
         if with_all or not motive.is_fitted_to_choices:

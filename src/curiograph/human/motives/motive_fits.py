@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
@@ -27,7 +26,6 @@ CHANCE = 0.5
 _COLOR_NAMES = {"uniform": "random", "degree": "max-degree"}  # motives in the color of an agent
 _LEVEL = 0.05  # of false findings, over all motives and both directions
 _CLEAR = 0.95  # least posterior probability of a motive that is clearly best for a user
-_TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
 
 
 @dataclass(frozen=True)
@@ -97,17 +95,16 @@ class Motives(Table, Mapping[str, MotiveFit]):
     --------
     >>> import curiograph as cg
     >>> g = cg.generate("ba", nodes=30, seed=0)
-    >>> lists = [cg.explore(g, agent="max-degree", start=n % 30, steps=6, seed=n) for n in range(60)]
+    >>> agents = ["max-degree", "max-degree", "max-degree", "random"] * 15
+    >>> lists = [cg.explore(g, agent=agents[n], start=n % 30, steps=6, seed=n) for n in range(60)]
     >>> walks = cg.human.Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=g)
     >>> found = cg.human.hypotheses(g, walks, motives=["uniform", "degree", "igt"], burn_in=2, weights=True)
     >>> found
-    Motives(240 choices by 20 users; degree, igt, uniform)
+    Motives(240 choices by 20 users; degree, uniform, igt)
     >>> found["uniform"].gain.value, found["degree"].weight.low > 0
     (0.0, True)
-    >>> found.best_by_user[0], found.unclear
-    ('degree', 0.0)
-    >>> print(found.answer)
-    The degree motive explains the 240 choices best, 1.99 (1.87 to 2.11) bits per choice better than chance and ...
+    >>> found.best_by_user[0], found.best_by_user[3], found.unclear
+    ('degree', 'unclear', 0.25)
     """
 
     fits: dict[str, MotiveFit]
@@ -166,12 +163,10 @@ class Motives(Table, Mapping[str, MotiveFit]):
     @property
     def best_by_user(self) -> dict[Hashable, str]:
         """Best motive of each user with enough choices, or 'unclear' if its posterior probability is below 0.95."""
-        names, rows = list(self), zip(self.users, self.probabilities, self.user_choices, strict=True)
-        return {
-            user: names[row.argmax()] if row.max() >= _CLEAR else UNCLEAR
-            for user, row, count in rows
-            if count >= self.min_choices
-        }
+        names = [*self, UNCLEAR]
+        places = np.where(self.probabilities.max(axis=1) < _CLEAR, -1, self.probabilities.argmax(axis=1))
+        is_known = self.user_choices >= self.min_choices
+        return {self.users[user]: names[places[user]] for user in np.flatnonzero(is_known)}
 
     @property
     def unclear(self) -> float:
@@ -243,8 +238,8 @@ class Motives(Table, Mapping[str, MotiveFit]):
         errors[self.user_choices == 1] = np.nan
         tables = {"gain": means, "gain_low": means - errors, "gain_high": means + errors}
         tables |= {"probability": self.probabilities}
-        weights = {"weight": self.people, "weight_low": self.people_low, "weight_high": self.people_high}
-        tables |= {name: table for name, table in weights.items() if table is not None}
+        if self.people is not None:
+            tables |= {"weight": self.people, "weight_low": self.people_low, "weight_high": self.people_high}
         people = {"user": self.users, **self.user_columns, "choices": self.user_choices}
         frame = pd.DataFrame(people).loc[np.repeat(np.arange(len(self.users)), len(self))].reset_index(drop=True)
         frame.insert(len(people) - 1, "motive", list(self) * len(self.users))
@@ -257,10 +252,7 @@ class Motives(Table, Mapping[str, MotiveFit]):
         return {"answer": self.answer, **super().to_dict(), **to_plain(more)}
 
     def plot(self) -> Figure:
-        """Plot estimates of every motive with 95 % intervals: its gain and its share of users.
-
-        With weights, two more panels show the weights, with a dot for each person, and the bits that each motive adds.
-        """
+        """Plot the gain of every motive, its share of users, and its weight (dots are people), with 95 % intervals."""
         from curiograph.plotting import create_figure, get_color
 
         labels = {
@@ -276,15 +268,14 @@ class Motives(Table, Mapping[str, MotiveFit]):
                 estimate: Estimate = getattr(fit, name)
                 ax.barh(row, estimate.value, color=get_color(_COLOR_NAMES.get(motive, motive)))
                 ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
-                if name == "weight" and self.people is not None:
-                    shifts = np.random.default_rng(0).uniform(-0.3, 0.3, len(self.people))
-                    style = {"color": "#555555", "alpha": 0.25, "markersize": 3, "markeredgewidth": 0}
-                    ax.plot(self.people[:, row], row + shifts, ".", **style)
             ax.axvline(0, color="black", linewidth=0.8)
             ax.set_xlabel(label)
             ax.set_ylim(len(self) - 0.5, -0.5)
             ax.set_yticks(range(len(self)), [""] * len(self) if place % 2 else list(self))
             ax.spines[["top", "right"]].set_visible(False)
+        if self.people is not None:
+            places = np.arange(len(self)) + np.random.default_rng(0).uniform(-0.3, 0.3, (len(self.people), 1))
+            figure.axes[2].plot(self.people, places, ".", color="#555555", alpha=0.25, markersize=3, markeredgewidth=0)
         return figure
 
 
@@ -293,8 +284,3 @@ def _compare_bits(bits: Estimate) -> str:
     if bits.value < 0:
         return f"{Estimate(value=-bits.value, low=-bits.high, high=-bits.low)} bits worse"
     return f"{bits} bits better"
-
-
-def find_best_motives(gains: Float64) -> NDArray[np.bool_]:
-    """Return, for gains of users x motives, which motives explain the choices of each user best, ties included."""
-    return np.asarray(gains >= gains.max(axis=1, keepdims=True) - _TIE)
