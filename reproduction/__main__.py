@@ -32,6 +32,7 @@ EXPERIMENTS = {
     "motives": "weights over several motives, for players of Wikispeedia",
     "meaning": "what curiosity adds to models of choices, given the similarity of articles",
     "false_findings": "how often statistics of people find something where there is nothing",
+    "recovery": "which motives are found in simulated people who follow known ones, or none",
     "profile": "measures of finished and unfinished games, and styles of players",
     "recommenders": "recommenders on held-out events",
     "gaps": "whether links across gaps are hidden links, and what communities show of them",

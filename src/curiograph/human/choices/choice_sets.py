@@ -320,7 +320,7 @@ def find_choices(
     nexts, users = walks.nodes[visits], np.array([user for _, user, _ in found], np.int64)
     windows = Windows(histories, nexts, users, visits)
     if returns:
-        choices = _find_returns(graph, windows)
+        choices = find_returns(graph, windows)
         is_candidate = choices.candidates.nodes == nexts[choices.candidates.walks]
         linked = choices.rows(np.bincount(choices.candidates.walks[is_candidate], minlength=len(windows)) > 0)
     else:
@@ -337,7 +337,7 @@ def find_choices(
     return replace(kept, walks=walks, streams=kernels.random.make_streams(np.uint64(0), 0, len(kept))), left_out
 
 
-def _find_returns(graph: Graph, windows: Windows) -> ChoiceSet:
+def find_returns(graph: Graph, windows: Windows) -> ChoiceSet:
     """Return choices whose candidates are the out-neighbors of the last node and the node before it."""
     last = windows.histories[:, -1]
     degrees = graph.degrees[last]

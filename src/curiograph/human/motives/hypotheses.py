@@ -12,6 +12,7 @@ from curiograph.agents.agent_names import AgentLike
 from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import NO_ESTIMATE, adjust_holm, compute_upper_p, estimate_means, sum_by_user
 from curiograph.errors import WalkError
+from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceRanks, ChoiceSet, align_walks, find_choices
@@ -20,6 +21,7 @@ from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import as_motives
 from curiograph.human.motives.graph_motives import Motive
 from curiograph.human.motives.likelihood import count_ranks, fit_p_g, log_likelihood
+from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.human.motives.motive_fits import CHANCE, MotiveFit, Motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
@@ -29,6 +31,8 @@ from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
 _MIN_RETURNS = 0.1  # share of moves that are returns, above which they are choices
+_MAX_CANDIDATES = 200_000  # of the choices to which parameters are fitted together with weights
+_NO_SCALE = 1e-9  # smallest standard deviation of a motive whose scores differ between the candidates
 _TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
 
 
@@ -155,9 +159,11 @@ def hypotheses(
     extra: dict[str, Any] = {}
     weights_of: dict[str, dict[str, Any]] = {}
     if weights:
+        features, chosen = list_features(models, choices, scored, tested.parameters, as_engine(engine), weighing)
+        tested.parameters.update({(number, None): value for number, value in chosen.items()})
         found = estimate_weights(
             names=names,
-            features=list_features(models, choices, scored, tested.parameters, as_engine(engine), weighing),
+            features=features,
             choices=choices,
             people=user_of,
             fold_of_person=fold_of_user,
@@ -340,13 +346,48 @@ def list_features(
     parameters: Mapping[Key, float],
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
-) -> dict[Key, Float64]:
-    """Return the features of all candidates by motive, and by fold where they differ from those of all choices."""
+) -> tuple[dict[Key, Float64], dict[int, float]]:
+    """Return the features of all candidates by motive and fold, and the values of the parameters that motives have.
+
+    These values explain the choices best together with all other motives, in a logit of some of the choices: one
+    parameter is chosen after the other, twice.
+    """
     features = {key: each.features for key, each in scored.items() if each.features is not None}
-    others = {
-        key: models[key[0], None]
-        for key, value in parameters.items()
-        if (key[0], None) not in features and (key[1] is None or value != parameters[key[0], None])
-    }
-    again = score_models(others, choices, parameters, True, engine, progress)
-    return features | {key: each.features for key, each in again.items() if each.features is not None}
+    chosen = {number: parameters[number, None] for number, _ in models if (number, None) not in features}
+    if not chosen:
+        return features, chosen
+    most = min(len(choices), int(_MAX_CANDIDATES / choices.candidates.counts.mean()) + 1)
+    some = np.unique(np.linspace(0, len(choices) - 1, most).astype(np.int64))
+    part = choices.rows(some)
+    slots = concatenate_ranges(choices.candidates.offsets[some], part.candidates.counts)
+    numbers = sorted({number for number, _ in models})
+    columns = np.empty((len(slots), len(numbers)))
+
+    def center(number: int, values: Float64) -> Float64:
+        centered, scale = center_features(values, part.candidates)
+        return centered / scale if scale > _NO_SCALE else np.zeros(len(values))
+
+    options: dict[tuple[int, float], Float64] = {}
+    for number in numbers:
+        if number in chosen:
+            model = models[number, None]
+            for value, scores in zip(model.parameters, model.score_all(part), strict=True):
+                options[number, value] = center(number, model.compute_features(part, scores))
+            columns[:, number] = options[number, chosen[number]]
+        else:
+            columns[:, number] = center(number, features[number, None][slots])
+    data = ChoiceLogit.from_choices(columns, part.candidates.offsets, part.chosen, np.zeros(len(part), np.int64))
+    weights = data.fit_common()
+    for number in [*chosen] * 2:
+        found = {}
+        for value in models[number, None].parameters:
+            columns[:, number] = options[number, value]
+            tried = data.with_features(columns)
+            fitted = tried.fit_common(start=weights)
+            found[float(tried.evaluate_choices(fitted[None]).sum())] = value, fitted
+        chosen[number], weights = found[max(found)]
+        columns[:, number] = options[number, chosen[number]]
+    values: dict[Key, float] = {(number, None): value for number, value in chosen.items()}
+    again = {key: models[key] for key in values}
+    more = score_models(again, choices, values, True, engine, progress)
+    return features | {key: each.features for key, each in more.items() if each.features is not None}, chosen

@@ -41,7 +41,8 @@ class MotiveFit:
     p_g: float
     """Mean of the fitted p_g; users take the best candidate if it is near 0, and any candidate if it is 1."""
     parameter: float
-    """Value of the parameter that fits all choices best: the leak of counts, eta or the discount; NaN if none."""
+    """Value of the parameter (leak of counts, eta or discount; NaN if none) that fits all choices best: alone, or with
+    weights together with all other motives."""
     gain: Estimate
     """Bits per choice above the uniform choice."""
     behind: Estimate
