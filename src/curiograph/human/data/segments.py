@@ -59,8 +59,8 @@ def segment_network(
     """Build the knowledge network of a text: its segments in order, linked by similarity.
 
     A reader takes the segments as a walk: `measure` of the result gives the components, gaps and voids of the network
-    after each segment. Hopp et al. predict the curiosity of readers by these numbers; their networks link topics of
-    segments, found by clustering, where this one links segments. Give exactly one of `threshold` and `k`.
+    after each segment. Hopp et al. predict the curiosity of readers from these features of networks of topics, found by
+    topic modeling of the segments; here the nodes are the segments. Give exactly one of `threshold` and `k`.
 
     Parameters
     ----------
