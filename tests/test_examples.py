@@ -93,6 +93,13 @@ def test_gaps_of_a_walk(run: Runner, tmp_path: Path) -> None:
     assert is_png(tmp_path / "gaps.png")
 
 
+def test_text_segments(run: Runner, tmp_path: Path) -> None:
+    printed = run("text_segments.py", tmp_path)
+    assert "16 segments" in printed
+    assert len(re.findall(r"^sentence \d+ opens a gap, \d+ closes it", printed, re.MULTILINE)) == 3
+    assert is_png(tmp_path / "text_segments.png")
+
+
 def test_three_theories(run: Runner, tmp_path: Path) -> None:
     rows = [line.split() for line in run("three_theories.py", tmp_path).splitlines()[1:]]
     assert [int(row[-1]) for row in rows] == [0, 0, 0, 1, 1, 1, 3, 5, 7]

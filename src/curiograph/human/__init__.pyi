@@ -5,6 +5,7 @@ from .data.cooccurrence import cooccurrence_graph as cooccurrence_graph
 from .data.datasets import Dataset as Dataset
 from .data.datasets import load_dataset as load_dataset
 from .data.log_reader import read_log as read_log
+from .data.segments import segment_network as segment_network
 from .data.text_source import read_texts as read_texts
 from .motives.hypotheses import hypotheses as hypotheses
 from .people.growth_comparison import compare_growth as compare_growth

@@ -130,14 +130,25 @@ def betti(graph: Graph, dim: int = 1) -> int:
     check_integer("dim", dim, 0, "a dimension is a whole number, zero or above")
     require_nodes(as_graph(graph))
     if dim >= 2:
-        tree = import_optional("gudhi", "topology", "Betti numbers of dimension 2 and above").SimplexTree()
-        for edge in np.column_stack(graph.skeleton.get_edges()[:2]).tolist():
-            tree.insert(edge)
-        tree.expansion(dim + 1)
-        tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
-        numbers: list[int] = tree.betti_numbers()
-        return numbers[dim] if dim < len(numbers) else 0
+        return int(grow_betti(graph, dim)[-1])
     csr = graph.skeleton
     best_linked_first = freeze_array(np.argsort(-csr.degrees, kind="stable"))
     *_, components, gaps = kernels.gap_basis.annotate_edges(csr.indptr, csr.indices, best_linked_first)
     return int(gaps if dim else components)
+
+
+def grow_betti(graph: Graph, dim: int) -> Int64:
+    """Return a Betti number of dimension 2 or above for the first node of a graph, the first two, and so on.
+
+    gudhi computes them at once: a clique enters the complex with its last node.
+    """
+    tree = import_optional("gudhi", "topology", "Betti numbers of dimension 2 and above").SimplexTree()
+    for node in range(graph.num_nodes):
+        tree.insert([node], node)
+    for edge in np.column_stack(graph.skeleton.get_edges()[:2]).tolist():
+        tree.insert(edge, max(edge))
+    tree.expansion(dim + 1)
+    tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
+    opened, closed = np.sort(tree.persistence_intervals_in_dimension(dim).reshape(-1, 2), axis=0).T
+    nodes = np.arange(graph.num_nodes)
+    return np.searchsorted(opened, nodes, side="right") - np.searchsorted(closed, nodes, side="right")
