@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ def choose(
         utility += weights[choices.candidates.walks, place] * features[-1]
     utility += rng.gumbel(size=len(utility))
     offsets = choices.candidates.offsets
-    best = [int(first + np.argmax(utility[first:last])) for first, last in zip(offsets, offsets[1:], strict=False)]
+    best = [int(first + np.argmax(utility[first:last])) for first, last in pairwise(offsets)]
     return np.array(best), np.array(features)
 
 
@@ -159,7 +160,7 @@ def simulate_walks(
     lists, users, goal_of = [], [], []
     for person in range(people):
         bounds = [*starts[person].tolist(), paths.shape[1]]
-        for game, (first, last) in enumerate(zip(bounds, bounds[1:], strict=False)):
+        for game, (first, last) in enumerate(pairwise(bounds)):
             lists.append(paths[person, first:last].tolist())
             users.append(person)
             goal_of.append(int(goals[game][person]))

@@ -115,12 +115,13 @@ class UserCounts:
         if len(self.keys) == 0:
             return np.zeros(len(keys), np.int64)
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        counts = self.counts[place]
+        counts = np.where(self.keys[place] == keys, self.counts[place], 0)
         if excluded_users is not None:
-            pairs = excluded_users * len(self.keys) + place
+            known = np.flatnonzero(counts)
+            pairs = excluded_users[known] * len(self.keys) + place[known]
             pair_place = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
-            counts = counts - np.where(self.pairs[pair_place] == pairs, self.pair_counts[pair_place], 0)
-        return np.where(self.keys[place] == keys, counts, 0)
+            counts[known] -= np.where(self.pairs[pair_place] == pairs, self.pair_counts[pair_place], 0)
+        return counts
 
 
 @dataclass(frozen=True, eq=False)

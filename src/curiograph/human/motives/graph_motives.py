@@ -23,7 +23,7 @@ from curiograph.recommendation.count_rankers import Markov
 from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
 from curiograph.rewards.reward_names import RewardLike
 
-_TASK_SIZE, _LARGE_TASK_SIZE = 2**12, 2**18  # choices
+_TASK_SIZE, _LARGE_TASK_SIZE = 2**14, 2**18  # choices
 _PAGERANK_BATCH = 64  # nodes from which PageRank is solved at a time: bounds the memory
 _MIN_PAGERANK = 1e-6  # relative to the largest of a choice
 _DIGITS = 9  # of scores relative to the largest of a choice; beyond, they differ by rounding
@@ -71,7 +71,7 @@ class AgentMotive(Motive):
     reward: RewardLike = "igt"
 
     def get_task_size(self, graph: Graph) -> int:
-        return _TASK_SIZE
+        return _LARGE_TASK_SIZE if isinstance(self.agent, (RandomAgent, MaxDegreeAgent)) else _TASK_SIZE
 
     def score_candidates(self, choices: ChoiceSet, parameter: float = np.nan) -> Float64:
         """Return the scores of the agent; the reward of a visit to a visited node is F(S), as S does not change."""
