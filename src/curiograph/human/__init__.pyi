@@ -8,6 +8,7 @@ from .data.log_reader import read_log as read_log
 from .data.segments import segment_network as segment_network
 from .data.text_source import read_texts as read_texts
 from .motives.hypotheses import hypotheses as hypotheses
+from .people.game_measures import distance_by_step as distance_by_step
 from .people.growth_comparison import compare_growth as compare_growth
 from .people.principal_components import find_components as find_components
 from .people.styles import curiosity_styles as curiosity_styles

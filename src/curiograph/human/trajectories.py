@@ -309,9 +309,9 @@ class Trajectories(Table):
         >>> list(Trajectories.from_walks([["a", "b", "a", "c"]]).drop_revisits())
         [['a', 'b', 'c']]
         """
-        return self.select_visits(self._are_first())
+        return self.select_visits(self.are_first())
 
-    def _are_first(self) -> NDArray[np.bool_]:
+    def are_first(self) -> NDArray[np.bool_]:
         """Return which visits are the first of their node in a walk."""
         walk = np.repeat(np.arange(len(self)), self.lengths)
         is_first = np.zeros(len(self.nodes), bool)
@@ -337,7 +337,7 @@ class Trajectories(Table):
         [['a', 'b', 'a', 'c'], ['c', 'a', 'b']]
         """
         check_integer("nodes", nodes, 1, "give the number of nodes of each walk, 1 or more")
-        walk, is_first = np.repeat(np.arange(len(self)), self.lengths), self._are_first()
+        walk, is_first = np.repeat(np.arange(len(self)), self.lengths), self.are_first()
         seen = np.concatenate([[0], np.cumsum(is_first)])  # before each visit, over all walks
         distinct = np.diff(seen[self.offsets])
         short = int(np.count_nonzero(distinct < nodes))

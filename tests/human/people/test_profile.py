@@ -382,7 +382,7 @@ def test_batches_and_run_folders_do_not_change_results(monkeypatch: pytest.Monke
 def test_measures_are_selected() -> None:
     graph = cg.toys.cycle(5)
     assert list(cg.profile(graph, [0, 1], measures="beta1").measures) == ["visits", "nodes", "edges", "beta1"]
-    plain = {name for name in MEASURES if MEASURES[name].group not in ("meaning", *ON_REQUEST)}
+    plain = {name for name in MEASURES if MEASURES[name].group not in ("meaning", "games", *ON_REQUEST)}
     assert set(cg.profile(graph, [0, 1]).measures) == plain
 
 

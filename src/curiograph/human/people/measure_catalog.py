@@ -52,6 +52,12 @@ MEASURES = {
     "weighted_clustering": Measure("meaning", "weighted clustering coefficient"),
     "weighted_path_length": Measure("meaning", "weighted path length"),
     "forward_flow": Measure("meaning", "forward flow", length="visits"),
+    "success": Measure("games", "share of games that reach the target", length=None),
+    "extra_steps": Measure("games", "moves beyond the shortest path", length=None),
+    "loop_rate": Measure("games", "share of moves that return", length="visits"),
+    "approach_early": Measure("games", "approach per move, first half", length="visits"),
+    "approach_late": Measure("games", "approach per move, second half", length="visits"),
+    "hub_seeking": Measure("games", "percentile of chosen out-degrees", length=None),
     "relative_clustering": Measure("small-world", "clustering / that of rewired networks"),
     "small_worldness": Measure("small-world", "small-worldness"),
     "leaps": Measure("leaps", "share of leaps"),
@@ -82,19 +88,19 @@ COUNTS = ("visits", "nodes", "edges", "beta0", "beta1", "opened", "closed", "dim
 _MAX_NODES_FOR_STEPS = 100_000  # a search for the shortest path between far nodes of larger graphs takes milliseconds
 
 
-def select_measures(measures: Any, *, has_meaning: bool, num_nodes: int = 0) -> list[str]:
+def select_measures(measures: Any, *, has_meaning: bool, has_targets: bool = False, num_nodes: int = 0) -> list[str]:
     """Return the names of the measures to compute; `visits`, `nodes` and `edges` are always among them.
 
     `measures` are names of measures and groups, or None for all that can be computed, without those of `ON_REQUEST` and
-    of the group `steps` on a graph of more than 100,000 nodes. The group `meaning` needs weights or
-    similarities (`has_meaning`).
+    of the groups `steps` and `games` on a graph of more than 100,000 nodes. The group `meaning` needs weights or
+    similarities (`has_meaning`), and the group `games` walks with targets.
 
     >>> select_measures(["compression", "clustering"], has_meaning=False)
     ['visits', 'nodes', 'edges', 'clustering', 'compressibility', 'entropy', 'normalized_compressibility']
     """
     if measures is None:
-        left_out = {*ON_REQUEST, None if has_meaning else "meaning"}
-        left_out.add("steps" if num_nodes > _MAX_NODES_FOR_STEPS else None)
+        left_out = {*ON_REQUEST, None if has_meaning else "meaning", None if has_targets else "games"}
+        left_out |= {"steps", "games"} if num_nodes > _MAX_NODES_FOR_STEPS else set()
         return [name for name, measure in MEASURES.items() if measure.group not in left_out]
     given = [measures] if isinstance(measures, str) else measures
     if not isinstance(given, Sequence) or not given:
@@ -109,7 +115,11 @@ def select_measures(measures: Any, *, has_meaning: bool, num_nodes: int = 0) -> 
             )
     chosen = {"visits", "nodes", "edges", *given}
     selected = [name for name, measure in MEASURES.items() if name in chosen or measure.group in chosen]
-    missing = [name for name in selected if MEASURES[name].group == "meaning"]
-    if missing and not has_meaning:
-        raise SettingError(f"{missing[0]} needs a graph with weights, or similarity=; give one, or leave it out.")
+    for group, is_known, needs in (
+        ("meaning", has_meaning, "a graph with weights, or similarity="),
+        ("games", has_targets, "walks with a target, as from Trajectories.from_walks(targets=...)"),
+    ):
+        missing = [name for name in selected if MEASURES[name].group == group]
+        if missing and not is_known:
+            raise SettingError(f"{missing[0]} needs {needs}; give one, or leave it out.")
     return selected

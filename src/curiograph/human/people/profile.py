@@ -16,6 +16,7 @@ from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.similarity import Similarity
 from curiograph.growth.first_visits import is_recorded, is_single, place_walks, select_first_visits
 from curiograph.growth.graph_gaps import SortedGraph
+from curiograph.human.people.game_measures import measure_games
 from curiograph.human.people.measure_catalog import MEASURES, select_measures
 from curiograph.human.people.people_table import WalkTable, average_people
 from curiograph.human.people.walk_measures import (
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from curiograph.human.people.styles import Styles
 
+_WHOLE = ("meaning", "games", "leaps", "style", "motives")  # groups computed for all walks together
 _TASK_COST = 5e7  # sum of the cubes of lengths: a task of walks of 50 visits takes about a second
 
 
@@ -127,9 +129,9 @@ def profile(
         Walks with returns, as for `measure`; immediate repeats are merged.
     measures : str or sequence of str, optional
         Names of measures and of groups of measures: structure, communities, gaps, compression, conformation,
-        steps, sequence, meaning, small-world, leaps, style, motives. Default: the first seven, and meaning if there
-        are weights from 0 to 1 or a similarity; steps only on graphs of at most 100,000 nodes. Measures of style and
-        motives are values of the person, repeated for each walk.
+        steps, sequence, meaning, games, small-world, leaps, style, motives. Default: the first seven, meaning if there
+        are weights from 0 to 1 or a similarity, and games if the walks have targets; steps and games only on graphs of
+        at most 100,000 nodes. Measures of style and motives are values of the person, repeated for each walk.
     nodes : int, optional
         Cut every walk after this number of distinct nodes, and leave out walks with fewer: then measures can be
         compared although walks differ in length. Default: whole walks.
@@ -165,7 +167,8 @@ def profile(
         similarity.check_graph(graph)  # a Similarity of another graph has other nodes at the same positions
     is_bounded = are_similarities(graph.weights)
     has_meaning = similarity is not None or (is_bounded if measures is None else graph.weights is not None)
-    selected = select_measures(measures, has_meaning=has_meaning, num_nodes=graph.num_nodes)
+    has_targets = getattr(getattr(walks, "walks", walks), "targets", None) is not None
+    selected = select_measures(measures, has_meaning=has_meaning, has_targets=has_targets, num_nodes=graph.num_nodes)
     if "forward_flow" in selected and similarity is None and not is_bounded:
         raise SettingError(
             "forward_flow takes weights as similarities from 0 to 1, and those of this graph are not; scale them, give "
@@ -180,7 +183,7 @@ def profile(
         if not len(people):
             raise WalkError(f"no walk visits {nodes} distinct nodes; give fewer.")
     skeleton = Graph(graph.skeleton.indptr, graph.skeleton.indices)  # without labels
-    computed = [name for name in selected if MEASURES[name].group not in ("meaning", "leaps", "style", "motives")]
+    computed = [name for name in selected if MEASURES[name].group not in _WHOLE]
     tasks = list(split_by_size(people.lengths.astype(float) ** 3, _TASK_COST))
     parts = as_engine(engine).map(
         profile_part,
@@ -196,6 +199,8 @@ def profile(
     groups = {MEASURES[name].group for name in selected}
     if "meaning" in groups:
         values |= measure_similarity(graph, people.nodes, people.offsets, similarity, selected)
+    if "games" in groups:
+        values |= measure_games(graph, people)
     if "leaps" in groups:
         first, ordered = select_first_visits(people.nodes, people.offsets), SortedGraph(graph)
         members = ordered.find_communities()[ordered.place]
