@@ -35,6 +35,7 @@ EXPERIMENTS = {
     "recovery": "which motives are found in simulated people who follow known ones, or none",
     "profile": "measures of finished and unfinished games, and styles of players",
     "language_models": "language models and people on the same start and target of Wikispeedia",
+    "language_motives": "motives of people and language models in the same games",
     "recommenders": "recommenders on held-out events",
     "gaps": "whether links across gaps are hidden links, and what communities show of them",
     "ablation": "effect of each choice behind the gnn agent",

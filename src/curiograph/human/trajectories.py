@@ -326,7 +326,7 @@ class Trajectories(Table):
         0.3333333333333333
         """
         moves = len(self.nodes) - int(np.count_nonzero(self.lengths))
-        return int(np.count_nonzero(~self._are_first())) / max(moves, 1)
+        return int(np.count_nonzero(~self.are_first())) / max(moves, 1)
 
     def cut(self, nodes: int) -> Trajectories:
         """Return the walks up to the visit of their `nodes`-th distinct node, so that walks can be compared.
