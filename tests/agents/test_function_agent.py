@@ -214,6 +214,15 @@ def test_a_last_row_without_an_end_of_line_is_kept(tmp_path):
     assert (len(choose.calls), len(read_rows(path))) == (3, 3)
 
 
+def test_a_journal_that_was_removed_is_begun_again(tmp_path):
+    path, choose = tmp_path / "a.jsonl", Counting()
+    agent = cg.agents.from_function(choose, journal=path)
+    cg.explore(library(), agent, start="music", steps=3)
+    path.unlink()
+    cg.explore(library(), agent, start="music", steps=4)
+    assert (len(choose.calls), len(read_rows(path))) == (3, 1)
+
+
 @pytest.mark.parametrize(
     "content", ["a,b\n1,2\n", "notes", '{"answer": 1}\n', "[1]\n", '{"key": "p1"\n{"key": "p2"}\n', "\x89PNG", "{"]
 )

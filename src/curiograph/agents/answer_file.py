@@ -71,6 +71,7 @@ class AnswerFile:
     def read(self) -> None:
         """Read the file if it has changed; a last row that was cut off is left out."""
         if self.path is None or not self.path.exists():
+            self._size = 0
             return
         with self._name_faults():
             status = self.path.stat()
