@@ -97,7 +97,8 @@ def test_prose_of_the_replication_follows_from_the_stored_run() -> None:
 
 def test_reference_and_navigation_are_complete() -> None:
     listed = set(re.findall(r"^::: curiograph\.(\S+)$", (DOCS / "reference.md").read_text(), re.MULTILINE))
-    assert {name for name in cg.__all__ if not hasattr(cg.errors, name)} - {"human", "__version__"} <= listed
+    assert {name for name in cg.__all__ if not hasattr(cg.errors, name)} - {"agents", "human", "__version__"} <= listed
+    assert {f"agents.{name}" for name in cg.agents.__all__} <= listed
     assert {f"human.{name}" for name in cg.human.__all__} - {"human.FULL", "human.QUICK"} <= listed
     pages = set(re.findall(r"^ *- (?:.+: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
     assert pages == {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}

@@ -1,5 +1,6 @@
 """Public names: `__init__.py` imports each when it is first used."""
 
+from . import agents as agents
 from . import errors as errors
 from . import human as human
 from .agents.agent import Agent as Agent

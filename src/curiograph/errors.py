@@ -41,7 +41,11 @@ class RewardError(CuriographError, ValueError):
 
 
 class AgentError(CuriographError, ValueError):
-    """An agent violates the contract that `check_agent` tests."""
+    """An agent violates the contract that `check_agent` tests, or the function of `from_function` raises."""
+
+
+class UnansweredError(CuriographError):
+    """Prompts of an agent without a function wait for answers; states how many, and in which file."""
 
 
 class RankerError(CuriographError, ValueError):

@@ -4,6 +4,7 @@ from .choices.choice_sets import choice_ranks as choice_ranks
 from .data.cooccurrence import cooccurrence_graph as cooccurrence_graph
 from .data.datasets import Dataset as Dataset
 from .data.datasets import load_dataset as load_dataset
+from .data.games import play_games as play_games
 from .data.log_reader import read_log as read_log
 from .data.segments import segment_network as segment_network
 from .data.text_source import read_texts as read_texts
