@@ -78,7 +78,7 @@ def run_study(shared: tuple[Any, int, int, int], task: tuple[int, int]) -> dict[
         true = (
             used[:, place] * center_features(motive.compute_features(choices_made, scores), choices_made.candidates)[1]
         )
-        covered[name] = found[name].weight.low <= true.mean() <= found[name].weight.high
+        covered[name] = bool(found[name].weight.low <= true.mean() <= found[name].weight.high)
         own = per_user.loc[name]
         inside = (own["weight_low"] <= true[own.index]) & (true[own.index] <= own["weight_high"])
         covered[f"{name}, people"] = float(inside.mean())

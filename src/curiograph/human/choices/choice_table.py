@@ -14,6 +14,7 @@ from curiograph import kernels
 from curiograph.arrays import Int64
 from curiograph.errors import FileFormatError, WalkError, quote_value, shorten_text
 from curiograph.exploration.mdp import Candidates
+from curiograph.files import PathLike, check_file, wrap_parse_errors
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.trajectories import Windows
@@ -85,14 +86,18 @@ class ChoiceTable:
         user, state, options, chosen : str
             Names of columns. Options are lists, or texts with semicolons, bars or commas between them.
         outcome : str, optional
-            Column of the state that the choice led to. Default: the state of the next row of the user.
+            Column of the state that the choice led to. Default: the column `outcome`, or else the state of the next row
+            of the session.
         session : str, optional
-            Column of the session; what a user has learned is kept. Default: every user has one session.
+            Column of the session; what a user has learned is kept. Default: the column `session`, or else every user
+            has one session.
         keep : sequence of str
             Further columns to keep, such as a group; the first value of each user counts.
         """
         import pandas as pd
 
+        outcome = outcome or ("outcome" if "outcome" in frame else None)
+        session = session or ("session" if "session" in frame else None)
         names = [user, state, options, chosen, *keep, *(name for name in (outcome, session) if name is not None)]
         missing = [name for name in names if name not in frame]
         if missing:
@@ -158,6 +163,19 @@ class ChoiceTable:
         streams = kernels.random.make_streams(np.uint64(0), 0, len(self))
         choices = ChoiceSet(graph, windows, candidates, streams, returns=True, table=self)
         return choices.rows(counts > 1), {"only candidate": int(np.count_nonzero(counts < 2))}
+
+
+def read_choices(path: PathLike, **columns: Any) -> ChoiceTable:
+    """Read a table of choices from a file with a header, its columns separated by commas or, in a .tsv file, by tabs.
+
+    `columns` are those of `ChoiceTable.from_frame`.
+    """
+    import pandas as pd
+
+    file = check_file(path)
+    with wrap_parse_errors(file, "table"):
+        frame = pd.read_csv(file, sep="\t" if file.suffix == ".tsv" else ",", dtype=str, keep_default_na=False)
+    return ChoiceTable.from_frame(frame, **columns)
 
 
 def _as_text(value: Any) -> str | None:

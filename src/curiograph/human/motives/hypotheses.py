@@ -22,7 +22,7 @@ from curiograph.human.motives.catalog import as_motives
 from curiograph.human.motives.graph_motives import Motive
 from curiograph.human.motives.likelihood import count_ranks, fit_p_g, log_likelihood
 from curiograph.human.motives.logit import ChoiceLogit, center_features
-from curiograph.human.motives.motive_fits import CHANCE, MotiveFit, Motives
+from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MotiveFit, Motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
@@ -100,7 +100,7 @@ def hypotheses(
     Returns
     -------
     Motives
-        Mapping from motive names to `MotiveFit`, best motive first.
+        Mapping from motive names to `MotiveFit`, best motive first, and then the baselines markov and uniform.
 
     Examples
     --------
@@ -146,7 +146,8 @@ def hypotheses(
     gains, squares, percentiles = (
         sum_by_user(values, user_of) for values in (tested.gains, tested.gains**2, tested.percentiles)
     )
-    order = np.argsort(-gains.sum(axis=0), kind="stable")
+    is_baseline = np.array([motive.name in BASELINES for motive in compared])
+    order = np.lexsort((-gains.sum(axis=0), is_baseline))
     gains, squares, percentiles = gains[:, order], squares[:, order], percentiles[:, order]
     known = gains[counts >= min_choices]
     is_best = known >= known.max(axis=1, keepdims=True) - _TIE

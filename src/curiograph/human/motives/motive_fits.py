@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 WEIGHT_FIELDS = ("weight", "spread", "alone", "adds", "reliability", "inflation", "unit")
 """Fields of `MotiveFit` that are estimated with weights."""
+BASELINES = ("markov", "uniform")
+"""Models that are no motives: what other people chose, and chance. They come after all motives."""
 UNCLEAR = "unclear"
 """Best motive of a user for whom none is clearly best."""
 CHANCE = 0.5
@@ -46,7 +48,7 @@ class MotiveFit:
     gain: Estimate
     """Bits per choice above the uniform choice."""
     behind: Estimate
-    """Bits per choice below the best motive."""
+    """Bits per choice below the best motive; negative for a baseline that explains more."""
     percentile: Estimate
     """Mean percentile rank of the chosen candidate, from 0 to 1 (best); 0.5 by chance."""
     best_for: Estimate
@@ -87,7 +89,7 @@ class MotiveFit:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Motives(Table, Mapping[str, MotiveFit]):
-    """Motives by name, the one that explains the choices best first.
+    """Motives by name, the one that explains the choices best first, and the baselines markov and uniform last.
 
     With weights, the probability of a candidate is proportional to exp(sum of weight x score over motives). The weights
     of a person are normally distributed around the mean of the population.
@@ -185,8 +187,9 @@ class Motives(Table, Mapping[str, MotiveFit]):
     def answer(self) -> str:
         """The result in a few sentences."""
         first, *others = self.values()
+        others = [fit for fit in others if fit.name != "markov"] or others
         choices = f"the {self.choices:,} choices"
-        better = [fit for fit in self.values() if fit.better]
+        better = [fit for fit in self.values() if fit.better and (fit.name != "markov" or fit is first)]
         if not better:
             answer = f"No motive explains {choices} clearly better than chance"
         else:
@@ -197,6 +200,9 @@ class Motives(Table, Mapping[str, MotiveFit]):
                 clearly = "" if others[0].behind.clear else "not clearly "
                 answer += f" and {clearly}better than {others[0].name}, by {others[0].behind}"
         sentences = [f"{answer}."]
+        if "markov" in self and first.name != "markov" and others[0].name != "markov":
+            compared = _compare_bits(self["markov"].gain)
+            sentences.append(f"The steps of other people (markov) explain them {compared} than chance.")
         if self.opposed:
             listed = ", ".join(f"{name} (percentile {self[name].percentile})" for name in self.opposed)
             sentences.append(f"The choices are clearly opposed to {listed}; chance is {CHANCE}.")
