@@ -38,8 +38,9 @@ def test_likelihood_is_the_mean_over_orders_of_ties(scores, data, p_g):
 def test_fitted_p_g_maximizes_the_likelihood(rows):
     above, tied, below = np.array(rows).T
     ranks = ChoiceRanks(above, tied, above + tied + below)
-    found = fit_p_g(ranks)
+    found, bits = fit_p_g(ranks)
     assert 1e-6 <= found <= 1
     best = log_likelihood(ranks, found).sum()
+    assert bits == pytest.approx(best)
     others = [log_likelihood(ranks, p_g).sum() for p_g in np.linspace(1e-6, 1, 97)]
     assert best >= max(others) - 1e-6

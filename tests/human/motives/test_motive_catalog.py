@@ -10,7 +10,7 @@ import pytest
 import curiograph as cg
 from curiograph.human.choices.choice_sets import find_choices
 from curiograph.human.motives.catalog import MarkovMotive, PageRankMotive
-from curiograph.human.motives.hypotheses import cross_validate, score_folds
+from curiograph.human.motives.hypotheses import cross_validate, fit_motives, score_models
 from curiograph.human.trajectories import Trajectories, Windows
 from support.people import follow_agent
 
@@ -33,7 +33,7 @@ def test_markov_motive_counts_steps_of_other_users():
     walks = follow_agent(GRAPH, "max-degree", "igt", 0.7, walks=40, users=[f"u{i % 7}" for i in range(40)])
     choices, _ = find_choices(GRAPH, walks, burn_in=1)
     known = choices.windows.users != 3
-    found = MarkovMotive().fit(GRAPH, choices.windows.rows(known)).score_candidates(choices)
+    found = MarkovMotive().fit(choices.rows(known)).score_candidates(choices)
     steps = list(
         zip(choices.windows.users, choices.windows.histories[:, -1], choices.windows.nexts, known, strict=True)
     )
@@ -58,12 +58,10 @@ def test_choices_of_held_out_users_do_not_change_the_fit(markov):
     changed = replace(choices, windows=Windows(w.histories, np.where(held_out, other, w.nexts), w.users))
     assert np.any(changed.chosen != choices.chosen)
     motive = MarkovMotive() if markov else PageRankMotive()
-    before, after = (
-        motive.fit(GRAPH, each.windows.rows(~held_out)).score_candidates(each) for each in (choices, changed)
-    )
+    before, after = (motive.fit(each.rows(~held_out)).score_candidates(each) for each in (choices, changed))
     assert np.array_equal(before, after)
     first, second = (
-        cross_validate([motive], each, fold_of, score_folds([motive], each, fold_of))[0][0]
+        cross_validate([motive], fold_of, score_models(fit_motives([motive], each, fold_of), each)).p_g[0]
         for each in (choices, changed)
     )
     assert first[1] == second[1]

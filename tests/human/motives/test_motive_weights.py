@@ -15,7 +15,7 @@ import curiograph as cg
 from curiograph.bootstrap import NO_ESTIMATE, Estimate
 from curiograph.human.choices.choice_sets import find_choices
 from curiograph.human.motives.catalog import MOTIVES, as_motives
-from curiograph.human.motives.logit import ChoiceLogit, center_features, compute_features
+from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.human.motives.weights import compute_inflations, describe_collinear
 from curiograph.human.trajectories import Trajectories
 from support.people import follow_agent
@@ -80,17 +80,17 @@ def test_choices_are_sorted_and_selected_by_person():
 def test_features_of_every_motive_are_finite_and_keep_the_order():
     walks = follow_agent(GRAPH, "greedy", "igt", 0.7, walks=40)
     choices, _ = find_choices(GRAPH, walks)
-    for motive in as_motives(list(MOTIVES), ["min-degree", "igt-rg"], "igt"):
-        fitted = motive.fit(GRAPH, choices.windows)
+    for motive in as_motives(list(MOTIVES), ["min-degree", "igt-rg"], "igt", choices):
+        fitted = motive.fit(choices)
         scores = fitted.score_candidates(choices)
-        features = compute_features(fitted, choices, scores)
+        features = fitted.compute_features(choices, scores)
         assert np.all(np.isfinite(features)), motive.name
         if motive.name != "markov":  # without popularity
             order = np.argsort(scores, kind="stable")
             assert np.all(np.diff(features[order]) >= -1e-9), motive.name
         centered, scale = center_features(features, choices.candidates)
         assert np.add.reduceat(centered, choices.candidates.offsets[:-1]) == pytest.approx(0, abs=1e-9)
-        assert (scale > 0) == (motive.name != "uniform")
+        assert (scale > 1e-9) == (motive.name not in ("uniform", "novelty", "surprise", "recency"))  # without returns
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,9 @@ def test_scores_follow_the_definition():
     choices, _ = find_choices(GRAPH, follow_similarity(20, 8, 1.0), burn_in=2)
     unit = VECTORS / np.linalg.norm(VECTORS, axis=1)[:, None]
     cosines = np.clip(unit @ unit.T, 0, 1)
-    last, mean = (SimilarityMotive(SIMILARITY, whole).score_candidates(choices) for whole in (False, True))
+    last, mean = (
+        SimilarityMotive(SIMILARITY, name).score_candidates(choices) for name in ("similarity", "similarity-history")
+    )
     for row, history in enumerate(choices.windows.histories):
         some = slice(*choices.candidates.offsets[row : row + 2])
         nodes, visited = choices.candidates.nodes[some], history[history >= 0]
@@ -58,11 +60,12 @@ def test_a_planted_preference_is_found():
 
 def test_bad_input():
     walks = follow_similarity(5, 5, 1.0)
+    choices, _ = find_choices(GRAPH, walks)
     with pytest.raises(cg.SettingError, match="motive similarity"):
         cg.human.hypotheses(GRAPH, walks, motives=["similarity"])
     similarity = cg.Similarity.from_texts(cg.toys.library())
     with pytest.raises(cg.GraphError, match="other nodes"):
         cg.human.hypotheses(GRAPH, walks, similarity=similarity)
     with pytest.raises(cg.errors.UnknownNameError, match="'meaning'"):
-        as_motives(["meaning"], [], "igt")
-    assert [motive.name for motive in as_motives(["igt"], [], "igt", SIMILARITY)] == ["igt", "similarity"]
+        as_motives(["meaning"], [], "igt", choices)
+    assert [motive.name for motive in as_motives(["igt"], [], "igt", choices, SIMILARITY)] == ["igt", "similarity"]

@@ -328,8 +328,8 @@ def cross_validate(motives: Sequence[Motive], fold_of: Int64, scored: Mapping[Ke
             is_train = np.full(len(fold_of), True) if fold is None else fold_of != fold
             fits = []
             for each in ranks:
-                distinct, code = count_ranks(each)
-                fits.append(fit_p_g(distinct, np.bincount(code[is_train], minlength=len(distinct))))
+                distinct, code = count_ranks(each.rows(is_train))  # others would change the rounding of sums
+                fits.append(fit_p_g(distinct, np.bincount(code)))
             best = int(np.argmax([bits for _, bits in fits]))
             parameters[number, fold] = motive.parameters[best]
             if fold is not None:
