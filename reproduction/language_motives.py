@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from curiograph.bootstrap import Estimate
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
+from curiograph.human.choices.choice_sets import find_choices
 from curiograph.human.data.datasets import load_dataset
-from curiograph.human.motives.hypotheses import hypotheses
+from curiograph.human.motives.catalog import as_motives
+from curiograph.human.motives.hypotheses import fit_motives, hypotheses, score_models
+from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.human.trajectories import Trajectories
 from curiograph.plotting import create_figure
 from curiograph.plotting.palette import get_group_style
@@ -32,22 +33,59 @@ def compute(setup: Setup, pairs: int | None = None) -> dict[str, Any]:
     """Compare motives and their weights in the games of people and models on the same pairs."""
     games, graph, _ = load_groups(setup.folder)
     similarity = Similarity.from_texts(graph, load_dataset("wikispeedia", setup.folder).texts)
-    options: dict[str, Any] = {"similarity": similarity, "burn_in": 1, "returns": False, "engine": setup.engine}
-    rows, facts = [], []
+    gains, weights, sizes = [], [], {}
     for name, groups in SETS.items():
-        for group, walks in match_games(games, graph, groups, name != "all pairs", pairs, setup.seed).items():
+        matched = match_games(games, graph, groups, name != "all pairs", pairs, setup.seed)
+        found = {}
+        for group, walks in matched.items():
             setup.progress(f"{name}: {group}", None)
-            ranked = hypotheses(graph, walks, seed=setup.seed, **options)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # remarks are in the result
-                weighed = hypotheses(graph, walks, motives=WEIGHED, weights=True, seed=setup.seed, **options)
-            facts.append({"pairs": name, "group": group, "choices": ranked.choices, "games": len(ranked.users)}
-                         | {"together": asdict(weighed.together), "remarks": weighed.remarks})  # fmt: skip
-            for motive, fit in ranked.items():
-                own = weighed[motive] if motive in WEIGHED else None
-                rows.append({"pairs": name, "group": group, "motive": motive, "gain": asdict(fit.gain)}
-                            | {key: own and asdict(getattr(own, key)) for key in ("weight", "adds")})  # fmt: skip
-    return {"rows": rows, "facts": facts}
+            found[group] = hypotheses(
+                graph, walks, similarity=similarity, burn_in=1, returns=False, seed=setup.seed, engine=setup.engine
+            )
+            gains += [
+                {"pairs": name, "group": group, "motive": motive, **asdict(fit.gain)}
+                for motive, fit in found[group].items()
+            ]
+        sizes[name] = {"games": len(found[PEOPLE].users)} | {group: found[group].choices for group in groups}
+        weights += [{"pairs": name, **row} for row in estimate_weights(graph, matched, similarity)]
+    return {"gains": gains, "weights": weights, "sizes": sizes}
+
+
+def estimate_weights(graph: Graph, matched: dict[str, Trajectories], similarity: Similarity) -> list[dict[str, Any]]:
+    """Estimate a logit of all motives for each group, and differences from people, with intervals over pairs.
+
+    Pairs have few choices, so that all share the weights of a group; errors are those of clusters (sandwich), and the
+    groups of a pair are one cluster. A unit is the standard deviation of a score over the candidates of all groups.
+    """
+    made = {group: find_choices(graph, walks, burn_in=1)[0] for group, walks in matched.items()}
+    columns = {}
+    for group, choices in made.items():
+        models = fit_motives(
+            as_motives(WEIGHED, [], "igt", choices, similarity), choices, choices.windows.users * 0, True
+        )
+        scored = score_models({key: model for key, model in models.items() if key[1] is None}, choices, None, True)
+        columns[group] = [center_features(np.asarray(each.features), choices.candidates) for each in scored.values()]
+    scales = np.sqrt(np.mean([[scale**2 for _, scale in own] for own in columns.values()], axis=0))
+    fitted, influence = {}, {}
+    for group, choices in made.items():
+        features = np.column_stack([values for values, _ in columns[group]]) / scales
+        people = choices.windows.users
+        data = ChoiceLogit.from_choices(features, choices.candidates.offsets, choices.chosen, people)
+        fitted[group] = data.fit_common()
+        _, gradients, information = data.expand(np.tile(fitted[group], (data.shape[0], 1)))
+        influence[group] = np.zeros((len(matched[group]), len(WEIGHED)))
+        influence[group][: len(gradients)] = gradients @ np.linalg.inv(information.sum(axis=0))
+    rows = []
+    for group in made:
+        for other in (None, *([PEOPLE] if group != PEOPLE else [])):
+            value = fitted[group] - (0 if other is None else fitted[other])
+            spread = influence[group] - (0 if other is None else influence[other])
+            error = 1.96 * np.sqrt((spread**2).sum(axis=0))
+            rows += [
+                {"group": group, "other": other, "motive": motive, "value": v, "low": v - e, "high": v + e}
+                for motive, v, e in zip(WEIGHED, value.tolist(), error.tolist(), strict=True)
+            ]
+    return rows
 
 
 def match_games(
@@ -92,43 +130,31 @@ def cut_return(walk: list[Any]) -> list[Any]:
     return list(seen)
 
 
-def subtract(first: dict[str, float], second: dict[str, float]) -> Estimate:
-    """Return a difference of two estimates, with the interval that it has if they are independent."""
-    error = np.hypot(first["high"] - first["value"], second["high"] - second["value"])
-    value = first["value"] - second["value"]
-    return Estimate(value, value - error, value + error)
-
-
 def report(document: dict[str, Any]) -> Report:
     """Show the bits of each motive by group, and the weights with their differences."""
-    tables, style = {}, ".3g"
+    tables: dict[str, pd.DataFrame] = {}
     figure, axes = create_figure(9.0, 3.6, columns=2)
     for ax, (name, groups) in zip(axes, SETS.items(), strict=True):
-        rows = {(row["motive"], row["group"]): row for row in document["rows"] if row["pairs"] == name}
-        motives = list(dict.fromkeys(motive for motive, _ in rows))
-        facts = [fact for fact in document["facts"] if fact["pairs"] == name]
-        size = ", ".join(f"{fact['group']} {fact['choices']:,}" for fact in facts)
-        tables[f"Bits per choice above chance, {name} ({facts[0]['games']:,} games a group; choices: {size})"] = (
-            pd.DataFrame(
-                [[motive, *(interval(rows[motive, group]["gain"], style) if (motive, group) in rows else "" for group in groups)]
-                 for motive in motives], columns=["motive", *groups],
-            )
-        )  # fmt: skip
-        weights = []
-        for motive in WEIGHED:
-            own = {group: rows[motive, group]["weight"] for group in groups if (motive, group) in rows}
-            more = [subtract(own[group], own[PEOPLE]) for group in groups if group != PEOPLE]
-            weights.append([motive, *(interval(each, style) for each in own.values()), *(str(each) for each in more)])
-        others = [f"{group} - people" for group in groups if group != PEOPLE]
-        tables[f"Weights given all other motives, {name}"] = pd.DataFrame(weights, columns=["motive", *groups, *others])
+        sizes = document["sizes"][name]
+        size = ", ".join(f"{group} {sizes[group]:,}" for group in groups)
+        gains = pd.DataFrame([row for row in document["gains"] if row["pairs"] == name])
+        cells = gains.assign(text=[interval(row, ".3g") for row in gains.to_dict("records")])
+        table = cells.pivot(index="motive", columns="group", values="text").loc[gains["motive"].unique(), list(groups)]
+        tables[f"Bits per choice above chance, {name} ({sizes['games']:,} pairs; choices: {size})"] = (
+            table.fillna("").reset_index().rename_axis(columns=None)
+        )
+        rows = [row for row in document["weights"] if row["pairs"] == name]
+        columns: dict[str, list[str]] = {"motive": list(WEIGHED)}
+        for row in rows:
+            title = row["group"] if row["other"] is None else f"{row['group']} - {row['other']}"
+            columns.setdefault(title, []).append(interval(row, ".3f"))
+        tables[f"Weights given all other motives, {name}"] = pd.DataFrame(columns)
         for shift, group in enumerate(groups):
-            style_of = get_group_style(shift)
-            for place, motive in enumerate(WEIGHED):
-                estimate = rows[motive, group]["weight"]
-                y = place + 0.2 * (shift - (len(groups) - 1) / 2)
-                ax.plot([estimate["low"], estimate["high"]], [y, y], color=style_of["color"], linewidth=1.5)
-                ax.plot(estimate["value"], y, "o", color=style_of["color"], markersize=4,
-                        label=group if not place else None)  # fmt: skip
+            color = get_group_style(shift)["color"]
+            own = [row for row in rows if row["group"] == group and row["other"] is None]
+            places = np.arange(len(own)) + 0.2 * (shift - (len(groups) - 1) / 2)
+            ax.hlines(places, [row["low"] for row in own], [row["high"] for row in own], color=color, linewidth=1.5)
+            ax.plot([row["value"] for row in own], places, "o", color=color, markersize=4, label=group)
         ax.axvline(0, color="black", linewidth=0.8)
         ax.set_yticks(range(len(WEIGHED)), WEIGHED if ax is axes[0] else [""] * len(WEIGHED))
         ax.invert_yaxis()
@@ -137,9 +163,8 @@ def report(document: dict[str, Any]) -> Report:
     return Report(
         tables=tables,
         figure=figure,
-        text="One game of each group for every pair of start and target, cut before its first return and to the length "
-        "of the shortest; choices of a new page after the first. Intervals: 95 %, over pairs. Weights are of one "
-        "standard deviation of the score between candidates, all motives of the table at once. Intervals of differences "
-        "treat the groups as independent; since their pairs are the same, this is cautious.",
-        remarks=[remark for fact in document["facts"] for remark in fact["remarks"]],
+        text="One game of each group for every pair of start and target, cut before its first return and to the "
+        "length of the shortest; choices of a new page. Intervals: 95 %, over pairs. Weights are per standard deviation of the "
+        "score between candidates, all motives of the table at once. `markov` and `novelty-everyone` count the steps "
+        "of the other games of the same group.",
     )
