@@ -75,10 +75,10 @@ def run_study(shared: tuple[Any, int, int, int], task: tuple[int, int]) -> dict[
     for place, name in enumerate(planted):
         motive = as_motives([name], [], "igt", choices_made)[0]
         scores = motive.score_candidates(choices_made, _PARAMETERS.get(name, np.nan))
-        true = (
-            used[:, place] * center_features(motive.compute_features(choices_made, scores), choices_made.candidates)[1]
-        )
-        covered[name] = bool(found[name].weight.low <= true.mean() <= found[name].weight.high)
+        features = motive.compute_features(choices_made, scores)
+        scale = center_features(features, choices_made.candidates)[1]
+        true, mean = used[1:, place] * scale, used[0, place] * scale
+        covered[name] = bool(found[name].weight.low <= mean <= found[name].weight.high)
         own = per_user.loc[name]
         inside = (own["weight_low"] <= true[own.index]) & (true[own.index] <= own["weight_high"])
         covered[f"{name}, people"] = float(inside.mean())
@@ -121,7 +121,7 @@ def simulate_walks(
     graph: Graph, planted: dict[str, float], people: int, moves: int, games: bool, similarity: Any,
     rng: np.random.Generator,
 ) -> tuple[Trajectories, Float64]:  # fmt: skip
-    """Simulate people who walk with returns: return their walks, and their weights per unit of the scores.
+    """Simulate people who walk with returns: return their walks, and the mean and their weights per unit of the scores.
 
     Everyone makes one move at a time. In the first round the moves are random, to learn the scale of the scores.
     """
@@ -156,7 +156,8 @@ def simulate_walks(
         if not is_final:
             units = np.maximum(np.sqrt(np.mean(scales, axis=0)), 1e-9)
             drawn = _SPREAD * (len(planted) > 1) * rng.normal(size=(people, len(planted)))
-            weights = (np.array(list(planted.values())) + drawn) / units
+            mean = np.array(list(planted.values())) / units
+            weights = mean + drawn / units
     lists, users, goal_of = [], [], []
     for person in range(people):
         bounds = [*starts[person].tolist(), paths.shape[1]]
@@ -164,7 +165,7 @@ def simulate_walks(
             lists.append(paths[person, first:last].tolist())
             users.append(person)
             goal_of.append(int(goals[game][person]))
-    return Trajectories.from_walks(lists, users, graph, targets=goal_of if games else None), weights
+    return Trajectories.from_walks(lists, users, graph, targets=goal_of if games else None), np.vstack([mean, weights])
 
 
 def make_choices(graph: Graph, paths: Any, starts: Any, goals: Any) -> ChoiceSet:

@@ -103,7 +103,7 @@ class Motives(Table, Mapping[str, MotiveFit]):
     >>> walks = cg.human.Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=g)
     >>> found = cg.human.hypotheses(g, walks, motives=["uniform", "degree", "igt"], burn_in=2, weights=True)
     >>> found
-    Motives(240 choices by 20 users; degree, uniform, igt)
+    Motives(240 choices by 20 users; degree, igt, uniform)
     >>> found["uniform"].gain.value, found["degree"].weight.low > 0
     (0.0, True)
     >>> found.best_by_user[0], found.best_by_user[3], found.unclear
