@@ -164,7 +164,7 @@ def report(document: dict[str, Any]) -> Report:
         tables=tables,
         figure=figure,
         text="One game of each group for every pair of start and target, cut before its first return and to the "
-        "length of the shortest; choices of a new page. Intervals: 95 %, over pairs. Weights are per standard deviation "
-        "of the score between candidates, all motives of the table at once. `markov` and `novelty-everyone` count the "
-        "steps of the other games of the same group.",
+        "length of the shortest; choices of a new page. Intervals: 95 %, over pairs. Weights are per standard "
+        "deviation of the score between candidates, all motives of the table at once. `markov` and "
+        "`novelty-everyone` count the steps of the other games of the same group.",
     )

@@ -49,7 +49,7 @@ def score_options(
     for row in range(states.shape[0]):
         if row > 0 and users[row] != users[row - 1]:
             visits[:], values[:], times[:], when[:], head[:], filled = 0.0, 0.0, 0.0, -1, -1, 0
-        if is_first[row]:
+        if is_first[row] or outcomes[row - 1] != states[row]:  # else it was counted as an outcome
             visits[states[row]] += 1
         if cursor < rows.shape[0] and rows[cursor] == row:
             if kind in (NOVELTY, SURPRISE, INFORMATION_GAIN):
