@@ -75,15 +75,13 @@ class AnswerFile:
             try:
                 row = json.loads(line)
                 answers, answer = by_key.setdefault(str(row["key"]), []), row.get("answer")
+                if answer is not None and answer == answer:  # not NaN, which pandas has for null
+                    answers.append(encode_label(answer))
             except (ValueError, TypeError, KeyError):
                 if number < len(lines) or is_ended or not line.startswith(_HEAD[: len(line)]):
                     fix = 'a row is a JSON object with the "key" of a prompt and its "answer"'
-                    fault = f"line {number}: is no row of prompts and answers; {fix}"
-                    raise FileFormatError(f"{self.path}, {fault}.") from None
+                    raise FileFormatError(f"{self.path}, line {number}: is no row of prompts; {fix}.") from None
                 cut = len(line)
-            else:
-                if answer is not None and answer == answer:  # not NaN, which pandas has for null
-                    answers.append(encode_label(answer))
         self.by_key, self._state, self._cut, self._gap = by_key, state, cut, b"" if is_ended or cut else b"\n"
 
     def _get_state(self) -> tuple[int, int] | None:

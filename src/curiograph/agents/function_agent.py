@@ -70,40 +70,36 @@ class FunctionAgent(Agent):
 
     def ask(self, prompts: Sequence[Prompt]) -> list[tuple[int, bool]]:
         """Return for each prompt the index of the chosen candidate, and whether an answer was a candidate."""
-        rows = [self._make_row(prompt) for prompt in prompts]
-        asked = list(zip(rows, prompts, strict=True))
-        if any(self._is_open(row["key"], prompt) for row, prompt in asked):
+        asked = [(self._make_row(prompt), prompt) for prompt in prompts]
+        if any(self._find_place(*each) is None for each in asked):
             with self.answers.lock():
-                if self.choose is None:
-                    self._export({row["key"]: row for row, prompt in asked if self._is_open(row["key"], prompt)})
-                for row, prompt in asked:
-                    while self._is_open(row["key"], prompt):
-                        answer = self._call(prompt)
-                        kept = {name: value for name, value in row.items() if name != "texts"}
-                        self.answers.append(kept | {"answer": encode_label("" if answer is None else answer)})
+                self._answer([each for each in asked if self._find_place(*each) is None])
         chosen = []
         for row, prompt in asked:
-            place = self._find_choice(row["key"], prompt)
-            if place is None:
+            place = self._find_place(row, prompt)
+            if is_invalid := place is None or place < 0:
                 self._invalid.add(row["key"])
-            drawn = int(hash_chunks([row["key"]])[:16], 16) % len(prompt.candidates)
-            chosen.append((drawn, False) if place is None else (place, True))
+                place = int(hash_chunks([row["key"]])[:16], 16) % len(prompt.candidates)
+            chosen.append((place or 0, not is_invalid))
         return chosen
 
-    def _find_choice(self, key: str, prompt: Prompt) -> int | None:
-        places = (match_answer(answer, prompt.candidates) for answer in self.answers.by_key.get(key, ()))
-        return next((place for place in places if place is not None), None)
-
-    def _is_open(self, key: str, prompt: Prompt) -> bool:
+    def _find_place(self, row: Mapping[str, Any], prompt: Prompt) -> int | None:
+        """Return the index of the chosen candidate; -1 if all answers are invalid, None to ask (again)."""
+        answers = self.answers.by_key.get(row["key"], [])
+        places = (match_answer(answer, prompt.candidates) for answer in answers)
         most = 0 if self.choose is None else self.retries
-        return len(self.answers.by_key.get(key, ())) <= most and self._find_choice(key, prompt) is None
+        return next((place for place in places if place is not None), -1 if len(answers) > most else None)
 
-    def _export(self, rows: Mapping[str, dict[str, Any]]) -> None:
-        for key, row in rows.items():
-            if key not in self.answers.by_key:
+    def _answer(self, asked: Sequence[tuple[dict[str, Any], Prompt]]) -> None:
+        for row, prompt in asked:
+            if self.choose is None and row["key"] not in self.answers.by_key:
                 self.answers.append(row)
-        if rows:
-            waiting = f"{len(rows):,} prompts wait for answers in {self.answers.path}"
+            while self.choose is not None and self._find_place(row, prompt) is None:
+                answer = self._call(prompt)
+                row.pop("texts", None)
+                self.answers.append(row | {"answer": encode_label("" if answer is None else answer)})
+        if self.choose is None and asked:
+            waiting = f"{len({row['key'] for row, _ in asked}):,} prompts wait for answers in {self.answers.path}"
             raise UnansweredError(f"agent {self.name!r}: {waiting}; fill in their answers and rerun.")
 
     def _call(self, prompt: Prompt) -> Any:
@@ -125,14 +121,10 @@ class FunctionAgent(Agent):
                     ) from error
 
     def _select_texts(self, prompt: Prompt) -> dict[Hashable, str] | None:
-        if self.texts is None:
-            return None
         labels = dict.fromkeys([*prompt.history, *prompt.candidates, prompt.target])
-        return {label: self.texts[label] for label in labels if label in self.texts}
+        return None if self.texts is None else {label: self.texts[label] for label in labels if label in self.texts}
 
     def _make_row(self, prompt: Prompt) -> dict[str, Any]:
-        """Return the row of a prompt in the file; its key depends on all other fields."""
-        texts = self._select_texts(prompt)
         row: dict[str, Any] = {
             "name": self.name,
             "seed": self.seed,
@@ -141,7 +133,7 @@ class FunctionAgent(Agent):
             "history": [encode_label(label) for label in prompt.history],
             "candidates": [encode_label(label) for label in prompt.candidates],
         }
-        if texts is not None:
+        if (texts := self._select_texts(prompt)) is not None:
             row["texts"] = {str(label): str(text) for label, text in texts.items()}
         key = "p" + hash_chunks([json.dumps(row)])[:16]  # a letter first: spreadsheets take 12e4 for a number
         return {"key": key, **row, "answer": None}
@@ -178,35 +170,23 @@ def from_function(
     Parameters
     ----------
     choose : callable, optional
-        Called as `choose(history, candidates, target=..., texts=...)` with the labels visited so far and those to
-        choose from; returns one of `candidates`. The keywords are left out if it has no such parameters. Without a
-        function, answers are read from the journal, to which unanswered prompts are written (`UnansweredError`).
+        Called as `choose(history, candidates, target=..., texts=...)`, without the keywords that it does not have;
+        returns one of `candidates`. Without a function, answers are read from the journal, to which unanswered prompts
+        are written (`UnansweredError`).
     target : label, optional
         The node to reach. `cg.human.play_games` has one per game instead.
     texts : mapping, optional
         Texts by label; the function gets those of the history, the candidates and the target.
     journal : path, optional
-        File to which every answer is appended, and from which it is read again: rerun an interrupted call to resume
-        it. A line is a JSON object with `key`, `name`, `seed`, `game`, `target`, `history`, `candidates` and `answer`
-        (null until it is known; then also `texts`). Default: answers are kept in memory.
+        File of JSON lines to which every answer is appended, and from which it is read again: rerun an interrupted
+        call to resume it. Processes that share it ask one after the other. Default: answers are kept in memory.
     retries : int
-        How often a prompt is asked again if the answer is no candidate, and a call is repeated if it raises.
+        How often a prompt is asked again if the answer is no candidate, and a call is repeated if it raises; if it
+        still raises, the walk raises `AgentError`.
     name : str
-        Name in tables; give each model and each way to prompt it another name. Part of the key of a prompt.
+        Name in tables; give each model and each way to prompt it another name, which asks again.
     seed : int
-        Seed of the candidates that are drawn; part of the key of a prompt, so that another seed asks again.
-
-    Returns
-    -------
-    FunctionAgent
-        An agent for `explore`, `evaluate`, `hypotheses` and `cg.human.play_games`.
-
-    Raises
-    ------
-    AgentError
-        In walks, if the function still raises after the retries; answers so far are in the journal.
-    UnansweredError
-        In walks without a function, if prompts wait for answers in the journal.
+        Seed of the candidates that are drawn; another seed asks again.
 
     Examples
     --------
@@ -215,10 +195,9 @@ def from_function(
     >>> cg.explore(cg.toys.library(), agent, start="music", steps=4).nodes
     ['music', 'poetry', 'history', 'philosophy']
     """
-    if choose is None and journal is None:
-        raise SettingError("choose is None and journal is None; give a function, or a file of prompts and answers.")
-    if choose is not None and not callable(choose):
-        raise SettingError(f"choose is {quote_value(choose)}; give a function of history and candidates.")
+    if not callable(choose) and (choose is not None or journal is None):
+        fix = "give a function of history and candidates, or None and a journal with answers"
+        raise SettingError(f"choose is {quote_value(choose)}; {fix}.")
     if texts is not None and not isinstance(texts, Mapping):
         raise SettingError(f"texts is {quote_value(texts)}; give a dict from labels to texts.")
     return FunctionAgent(

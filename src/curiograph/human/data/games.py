@@ -69,12 +69,11 @@ def play_games(
     numbers = [next(counts[pair]) for pair in pairs]  # of each game among those with the same pair
     walks, invalid = [[start] for start, _ in pairs], [0] * len(pairs)
     while True:
-        prompts = {}
+        prompts = {}  # of all games that have not ended
         for game, (walk, (_, target), number) in enumerate(zip(walks, pairs, numbers, strict=True)):
-            if len(walk) < steps and walk[-1] != target:
-                candidates = [label for label in graph.neighbors(walk[-1]) if returns or label not in walk]
-                if candidates:
-                    prompts[game] = Prompt(walk, candidates, target, number)
+            candidates = [label for label in graph.neighbors(walk[-1]) if returns or label not in walk]
+            if candidates and len(walk) < steps and walk[-1] != target:
+                prompts[game] = Prompt(walk, candidates, target, number)
         if not prompts:
             break
         for (game, prompt), (place, is_valid) in zip(prompts.items(), agent.ask(list(prompts.values())), strict=True):
