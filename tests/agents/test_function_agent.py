@@ -37,9 +37,8 @@ def read_rows(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-@pytest.mark.parametrize("workers", [1, 4])
-def test_fulfills_the_contract(workers):
-    assert cg.check_agent(cg.agents.from_function(Counting(), workers=workers)) is None
+def test_fulfills_the_contract():
+    assert cg.check_agent(cg.agents.from_function(Counting())) is None
 
 
 @pytest.mark.parametrize(("graph", "start"), [(library(), "music"), (cycle(6), 2), (grid(3, 3), (1, 1))])
@@ -100,15 +99,14 @@ def test_hypotheses_take_it():
     ("answer", "candidates", "place"),
     [
         ("New York", ["Newark", "New York"], 1),
-        (' "new york".\n', ["Newark", "New York"], 1),
-        ("New_York", ["Newark", "New York"], 1),
+        (" new york\n", ["Newark", "New York"], 1),
+        ("New_York", ["Newark", "New York"], None),
         ("us", ["US", "Us"], None),
         ("US", ["US", "Us"], 0),
         ("3", [2, 3], 1),
         (np.int64(3), [2, 3], 1),
         ("3", [3, "3"], 1),
         (3, ["3", 3], 1),
-        ([0, 1], [(1, 0), (0, 1)], 1),
         ("(0, 1)", [(1, 0), (0, 1)], 1),
         ("I would go to a", ["a", "b"], None),
         ("", ["a"], None),
@@ -149,10 +147,9 @@ def test_exceptions_are_retried(tmp_path):
     assert len(choose.calls) == 5
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_a_run_resumes_after_an_exception(workers, tmp_path):
+def test_a_run_resumes_after_an_exception(tmp_path):
     def run(choose, journal):
-        agent = cg.agents.from_function(choose, journal=journal, retries=0, workers=workers)
+        agent = cg.agents.from_function(choose, journal=journal, retries=0)
         return cg.evaluate(agent, library(), steps=5, episodes="all").returns[0]
 
     complete = Counting()
@@ -250,7 +247,6 @@ def test_places_that_cannot_be_written(tmp_path):
         ({}, "choose is None"),
         ({"choose": "gpt"}, "'gpt'"),
         ({"choose": len, "retries": -1}, "-1"),
-        ({"choose": len, "workers": 0}, "0"),
         ({"choose": len, "seed": "x"}, "'x'"),
         ({"choose": len, "texts": ["a"]}, r"\['a'\]"),
     ],

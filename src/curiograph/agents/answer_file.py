@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
-from curiograph.errors import FileFormatError, quote_value
-from curiograph.files import PathLike, as_path, check_text
+from curiograph.errors import FileFormatError
+from curiograph.files import PathLike, as_path
 from curiograph.graph.labels import as_plain
 from curiograph.validation import is_number
 
@@ -21,106 +19,76 @@ _HEAD = b'{"key": "'  # of a row that was cut off by the end of its process
 
 
 def encode_label(label: Any) -> str | int | float:
-    """Return a label or an answer as a JSON value: text and finite numbers unchanged, anything else as text.
-
-    >>> encode_label("a"), encode_label(3), encode_label((0, 1))
-    ('a', 3, '(0, 1)')
-    """
+    """Return a label or an answer as a JSON value: text and finite numbers unchanged, anything else as text."""
     label = as_plain(label)
-    is_plain = isinstance(label, str) or (is_number(label) and math.isfinite(label))
-    return label if is_plain else str(label)
+    return label if isinstance(label, str) or (is_number(label) and math.isfinite(label)) else str(label)
 
 
 class AnswerFile:
-    """Answers by the key of their prompt: in a file that several processes may use, or without a path in memory.
-
-    A row holds a `key` and an `answer`, which is null while the prompt waits for one; its other fields describe the
-    prompt and are not read. Rows of one key may be several answers, in order.
+    """Answers by the key of their prompt, in a file or, without a path, in memory.
 
     >>> answers = AnswerFile(None)
+    >>> answers.append({"key": "p1", "answer": None})
     >>> answers.append({"key": "p1", "answer": "a"})
     >>> answers.by_key
     {'p1': ['a']}
     """
 
     def __init__(self, path: PathLike | None) -> None:
-        self.path: Path | None = None if path is None else as_path(path).absolute()
-        self.by_key: dict[str, list[Hashable]] = {}
-        """Answers to each prompt, the first one first."""
-        self.waiting: set[str] = set()
-        """Keys of the prompts in the file that have no answer."""
+        self.path = None if path is None else as_path(path).absolute()
+        self.by_key: dict[str, list[str | int | float]] = {}
+        """Answers to each prompt in order; an empty list if it waits for one."""
         self._state: tuple[int, int] | None = None  # size and time of the file when it was last read or written
-        self._size = 0  # bytes up to the end of the last complete row
-        self.read()
+        self._cut, self._gap = 0, b""  # bytes of a last row that was cut off; the missing end of a complete one
+        with self._name_faults():
+            self._read()
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Wait until no other process asks for answers, and read those that it wrote."""
+        """Wait until no other process, such as a worker of `evaluate`, asks; read what it wrote."""
         if self.path is None:
             yield
-            return
-        with self._name_faults():
-            lock = FileLock(f"{self.path}.lock")
-            lock.acquire()
-        try:
-            self.read()
-            yield
-        finally:
-            lock.release()
-
-    def read(self) -> None:
-        """Read the file if it has changed; a last row that was cut off is left out."""
-        if self.path is None or not self.path.exists():
-            self._size = 0
-            return
-        with self._name_faults():
-            status = self.path.stat()
-            if self._state == (status.st_size, status.st_mtime_ns):
-                return
-            lines = self.path.read_bytes().splitlines(keepends=True)
-        if lines:
-            check_text(self.path, lines[0])
-        by_key: dict[str, list[Hashable]] = {}
-        waiting, size = set(), 0
-        for number, line in enumerate(lines, 1):
-            is_cut = number == len(lines) and not line.endswith(b"\n") and line.startswith(_HEAD[: len(line)])
-            try:
-                row = json.loads(line) if line.strip() else None
-                key, answer = (None, None) if row is None else (row["key"], row.get("answer"))
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                if is_cut:
-                    break
-                fix = 'a row is a JSON object with the "key" of a prompt and its "answer"'
-                raise FileFormatError(f"{self.path}, line {number}: is no row of prompts and answers; {fix}.") from None
-            size += len(line)
-            if key is None:
-                continue
-            if answer is None or answer != answer:  # NaN, as pandas writes it
-                waiting.add(str(key))
-            else:
-                by_key.setdefault(str(key), []).append(encode_label(answer))
-        self.by_key, self.waiting, self._size = by_key, waiting - by_key.keys(), size
-        self._state = status.st_size, status.st_mtime_ns
+        else:
+            with self._name_faults(), FileLock(f"{self.path}.lock"):
+                self._read()
+                yield
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Keep a row; one with the answer None waits for it."""
-        self.read()  # someone may have written answers meanwhile
-        if row["answer"] is None:
-            self.waiting.add(row["key"])
-        else:
-            self.by_key.setdefault(row["key"], []).append(row["answer"])
-        if self.path is None:
+        self.by_key.setdefault(row["key"], []).extend([] if row["answer"] is None else [row["answer"]])
+        if self.path is not None:
+            line = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+            with open(self.path, "ab") as stream:
+                stream.truncate(stream.tell() - self._cut)
+                stream.write(self._gap + line)
+            self._state, self._cut, self._gap = self._get_state(), 0, b""
+
+    def _read(self) -> None:
+        state = self._get_state()
+        if self.path is None or state == self._state:
             return
-        line = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-        with self._name_faults(), open(self.path, "a+b") as stream:
-            stream.truncate(self._size)  # removes a row that was cut off
-            stream.seek(max(self._size - 1, 0))
-            if stream.read(1) not in (b"\n", b""):  # the last row has no end of line
-                line = b"\n" + line
-            stream.write(line)
-            stream.flush()
-            status = os.fstat(stream.fileno())
-            self._state, self._size = (status.st_size, status.st_mtime_ns), status.st_size
+        lines = self.path.read_bytes().splitlines(keepends=True) if state else []
+        is_ended = not lines or lines[-1].endswith(b"\n")
+        by_key: dict[str, list[str | int | float]] = {}
+        cut = 0
+        for number, line in enumerate(lines, 1):
+            try:
+                row = json.loads(line)
+                answers, answer = by_key.setdefault(str(row["key"]), []), row.get("answer")
+                if answer is not None and answer == answer:  # not NaN, which pandas has for null
+                    answers.append(encode_label(answer))
+            except (ValueError, TypeError, KeyError):
+                if number < len(lines) or is_ended or not line.startswith(_HEAD[: len(line)]):
+                    fix = 'a row is a JSON object with the "key" of a prompt and its "answer"'
+                    raise FileFormatError(f"{self.path}, line {number}: is no row of prompts; {fix}.") from None
+                cut = len(line)
+        self.by_key, self._state, self._cut, self._gap = by_key, state, cut, b"" if is_ended or cut else b"\n"
+
+    def _get_state(self) -> tuple[int, int] | None:
+        if self.path is None or not self.path.exists():
+            return None
+        status = self.path.stat()
+        return status.st_size, status.st_mtime_ns
 
     @contextmanager
     def _name_faults(self) -> Iterator[None]:
@@ -128,4 +96,4 @@ class AnswerFile:
             yield
         except OSError as error:
             fault = f"cannot be read and written ({error.strerror or error})"
-            raise FileFormatError(f"{quote_value(str(self.path))}: {fault}; choose another file.") from None
+            raise FileFormatError(f"{self.path}: {fault}; choose another file.") from None

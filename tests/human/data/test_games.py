@@ -96,12 +96,11 @@ def test_answers_from_elsewhere_give_the_same_games(graph, tmp_path):
     assert list(again) == list(expected)
 
 
-@pytest.mark.parametrize("workers", [1, 4])
-def test_invalid_answers_are_counted_by_game(workers, tmp_path):
+def test_invalid_answers_are_counted_by_game():
     def answer(history, candidates, target):
         return "nowhere" if history[0] == "music" else choose(history, candidates, target)
 
-    agent = cg.agents.from_function(answer, workers=workers, retries=0)
+    agent = cg.agents.from_function(answer, retries=0)
     walks = cg.human.play_games(library(), agent, GAMES, steps=4)
     moves = (walks.lengths - 1).tolist()
     assert walks.user_columns["invalid"] == [moves[0], 0, moves[2], moves[3], 0]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from itertools import count
 from typing import Any
 
 from curiograph.agents.function_agent import Choose, FunctionAgent, Prompt, from_function
@@ -25,8 +26,8 @@ def play_games(
     """Let a function, such as a call of a language model, play games from a start to a target.
 
     Candidates are the out-neighbors of the current node. A game ends at its target, at a node without candidates, or
-    after `steps` nodes. All games advance together: with `workers`, several are asked at a time. Without a function, a
-    call writes the next prompts of all games to the journal and raises UnansweredError, until all games have ended.
+    after `steps` nodes. Without a function, a call writes the next prompts of all games to the journal and raises
+    UnansweredError, until all games have ended.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def play_games(
     returns : bool
         Whether visited nodes are candidates.
     **settings
-        `texts`, `journal`, `retries`, `name`, `seed` and `workers`, as for `cg.agents.from_function`.
+        `texts`, `journal`, `retries`, `name` and `seed`, as for `cg.agents.from_function`.
 
     Returns
     -------
@@ -64,19 +65,15 @@ def play_games(
         raise SettingError(f"{', '.join(settings)}: the agent has its own; give them to from_function.")
     agent = choose if isinstance(choose, FunctionAgent) else from_function(choose, **settings)
     pairs = [_check_game(graph, game) for game in games]
-    played: Counter[Any] = Counter()
-    numbers = []  # of each game among those with the same pair
-    for pair in pairs:
-        numbers.append(played[pair])
-        played[pair] += 1
+    counts: defaultdict[Any, count[int]] = defaultdict(count)
+    numbers = [next(counts[pair]) for pair in pairs]  # of each game among those with the same pair
     walks, invalid = [[start] for start, _ in pairs], [0] * len(pairs)
     while True:
-        prompts = {}
+        prompts = {}  # of all games that have not ended
         for game, (walk, (_, target), number) in enumerate(zip(walks, pairs, numbers, strict=True)):
-            if len(walk) < steps and walk[-1] != target:
-                candidates = [label for label in graph.neighbors(walk[-1]) if returns or label not in walk]
-                if candidates:
-                    prompts[game] = Prompt(walk, candidates, target, number)
+            candidates = [label for label in graph.neighbors(walk[-1]) if returns or label not in walk]
+            if candidates and len(walk) < steps and walk[-1] != target:
+                prompts[game] = Prompt(walk, candidates, target, number)
         if not prompts:
             break
         for (game, prompt), (place, is_valid) in zip(prompts.items(), agent.ask(list(prompts.values())), strict=True):
