@@ -20,6 +20,8 @@ from curiograph.validation import check_integer, check_seed
 
 Choose = Callable[..., Any]
 
+_AROUND = " \t\r\n\"'`.*"  # what models write around an answer
+
 
 @dataclass(frozen=True)
 class Prompt:
@@ -142,10 +144,10 @@ class FunctionAgent(Agent):
 def match_answer(answer: Any, candidates: Sequence[Hashable]) -> int | None:
     """Return the index of the only candidate that is equal to an answer, as text, or without case; else None.
 
-    >>> match_answer("new york", ["Newark", "New York"]), match_answer("3", [2, 3]), match_answer("a or b", ["a"])
+    >>> match_answer('"new york".', ["Newark", "New York"]), match_answer("3", [2, 3]), match_answer("a or b", ["a"])
     (1, 1, None)
     """
-    for form in (encode_label, str, lambda label: str(label).strip().casefold()):
+    for form in (encode_label, str, lambda label: str(label).strip(_AROUND).casefold()):
         found = [place for place, label in enumerate(candidates) if form(label) == form(answer)]
         if len(found) == 1:
             return found[0]

@@ -115,7 +115,7 @@ def test_returns_are_choices_above_a_tenth_of_the_moves():
 
 
 def test_default_motives():
-    graph, choices = draw_choices(1)
+    _, choices = draw_choices(1)
     names = [motive.name for motive in as_motives(None, [], "igt", choices)]
     assert {"target-distance", "hub", "novelty"} <= set(names)
     walks = cg.human.Trajectories.from_walks([[0, 1, 2, 3]] * 4, graph=cg.toys.complete(6))
