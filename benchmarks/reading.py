@@ -1,7 +1,8 @@
-"""Speed and memory of reading edge lists and logs."""
+"""Speed and memory of reading edge lists and logs, and of comparing motives of people."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,17 @@ def time_logs(seed: int, quick: bool) -> Iterator[Row]:
             seconds, gigabytes = _run_in_process("cg.human.read_log(path, session_gap='30min')", small, path)
             yield allow("read a log and split it into sessions", f"{events:,} events{what}", seconds, 5.0)
             yield _limit_memory(f"{events:,} events{what}", gigabytes, 1.0)
+
+
+def time_motives(seed: int, quick: bool) -> Iterator[Row]:
+    """Time the comparison of all motives on the games of Wikispeedia, if CURIOGRAPH_DATA has them."""
+    folder = Path(os.environ.get("CURIOGRAPH_DATA", "")).resolve() / "wikispeedia"
+    if quick or not (folder / "paths_finished.tsv").is_file():
+        return
+    call = "data = cg.human.load_dataset(path); cg.human.hypotheses(data.graph, data)"
+    seconds, gigabytes = _run_in_process(call, folder / "paths_unfinished.tsv", folder)
+    yield allow("compare all motives, all cores", "163,275 choices of Wikispeedia", seconds, 60.0)
+    yield _limit_memory("163,275 choices of Wikispeedia", gigabytes, 2.0)
 
 
 def _limit_memory(size: str, gigabytes: float, limit: float) -> Row:

@@ -53,6 +53,7 @@ BENCHMARKS: tuple[Callable[[int, bool], Iterator[Row]], ...] = (
     ranking.time_catalogs,
     reading.time_edge_lists,
     reading.time_logs,
+    reading.time_motives,
 )
 """Functions of a seed, and of whether to use tiny sizes, that yield rows."""
 
