@@ -164,6 +164,25 @@ def test_labels_of_states_and_outcomes_agree(columns):
     assert table.candidates.counts.tolist() == [2] * 4
 
 
+def test_tables_have_no_walks_and_agents():
+    table = ChoiceTable.from_frame(as_frame(draw_rows(np.random.default_rng(0))))
+    for wrong in ({"walks": cg.human.Trajectories.from_walks([[0, 1]])}, {"agents": ["greedy"]}):
+        with pytest.raises(SettingError, match=next(iter(wrong))):
+            cg.human.hypotheses(table, **wrong)
+
+
+def test_results_say_whether_returns_are_choices():
+    graph = cg.toys.cycle(6)
+    walks = cg.human.Trajectories.from_walks([[0, 1, 2, 1, 0, 5], [3, 4, 3, 2, 1, 2]], graph=graph)
+    found = cg.human.hypotheses(graph, walks, agents=["random"], burn_in=2)
+    assert found.returns
+    assert "visited nodes are choices" in found.answer
+    assert "random" in found  # agents are never left out
+    with pytest.raises(SettingError, match="returns"):
+        cg.human.hypotheses(graph, walks, agents=["planner"], burn_in=2)
+    assert not cg.human.hypotheses(graph, walks, burn_in=1, returns=False, motives=["degree"]).returns
+
+
 def test_wrong_tables(tmp_path):
     with pytest.raises(WalkError, match=r"\[1\]"):
         ChoiceTable.from_frame([1])

@@ -108,8 +108,8 @@ class ChoiceTable:
         if missing:
             columns = shorten_text(", ".join(map(str, frame.columns)), 200)
             raise FileFormatError(
-                f"the table has no column {quote_value(missing[0])}; the columns are {columns}: rename one, or name it "
-                "as in ChoiceTable.from_frame(frame, state='place')."
+                f"the table of choices has no column {quote_value(missing[0])}; the columns are {columns}: rename one, "
+                "or name it as in ChoiceTable.from_frame(frame, state='place')."
             )
         frame = frame.reset_index(drop=True)
         required = [user, state, options, chosen]
