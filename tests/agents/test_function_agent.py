@@ -275,3 +275,8 @@ def test_run_folders_need_a_fingerprint(tmp_path):
         cg.evaluate(agent, library(), steps=3, episodes=2, engine=cg.Engine(workers=1, run=tmp_path))
     agent.fingerprint = "1"
     assert cg.evaluate(agent, library(), steps=3, episodes=2, engine=cg.Engine(workers=1, run=tmp_path)).episodes == 2
+
+
+def test_functions_without_a_signature_are_named():
+    with pytest.raises(cg.errors.AgentError, match="max"):
+        cg.explore(library(), cg.agents.from_function(max), start="music", steps=3)

@@ -188,6 +188,8 @@ BAD = [
     ("predict nowhere", "'nowhere'"),
     ("predict wikispeedia --from nowhere", "nowhere"),
     ("hypotheses toy:library people.txt --null magic", "'magic'"),
+    ("hypotheses people.txt --agent greedy", "--agent"),
+    ("hypotheses people.txt --user who", "columns"),
     ("graph likes.csv --user who --item what", "--out"),
     ("graph likes.csv --user who --item what --out items.xyz", ".xyz"),
     ("graph likes.csv --user who --item what --out items.tsv --fewest 1000", "--fewest is 1000"),

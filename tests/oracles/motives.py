@@ -67,7 +67,7 @@ def score_surprise(graph: Graph, past: Past, node: int, leak: float) -> float:
 
 
 def score_information_gain(graph: Graph, past: Past, node: int, leak: float) -> float:
-    """Return the mean relative entropy of p after one more step from a node with respect to p before it."""
+    """Return the mean relative entropy of p before one more step from a node with respect to p after it."""
     counts = [*count_steps(past, node, leak).values()]
     size = max(len(graph.neighbors(node)), len(counts))
     return compute_gain(counts, size) if size else 0.0
@@ -81,7 +81,7 @@ def compute_gain(counts: Sequence[float], size: int) -> float:
     for outcome in range(size):
         more = shares + (np.arange(size) == outcome)
         after = more / more.sum()
-        gain += before[outcome] * float(np.sum(after * np.log(after / before)))
+        gain += before[outcome] * float(np.sum(before * np.log(before / after)))
     return gain
 
 

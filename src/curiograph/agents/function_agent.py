@@ -106,12 +106,12 @@ class FunctionAgent(Agent):
 
     def _call(self, prompt: Prompt) -> Any:
         choose: Any = self.choose
-        parameters = inspect.signature(choose).parameters
-        takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
-        given = {"target": prompt.target, "texts": self._select_texts(prompt)}
-        given = {name: value for name, value in given.items() if takes_all or name in parameters}
         for attempt in range(self.retries + 1):
             try:
+                parameters = inspect.signature(choose).parameters
+                takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+                given = {"target": prompt.target, "texts": self._select_texts(prompt)}
+                given = {name: value for name, value in given.items() if takes_all or name in parameters}
                 return choose(list(prompt.history), list(prompt.candidates), **given)
             except Exception as error:
                 if attempt == self.retries:

@@ -9,6 +9,7 @@ import typer
 import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import PICTURES, check_out, emit, print_remark, show_progress
+from curiograph.errors import SettingError
 from curiograph.growth.first_visits import place_walks
 
 _SHOWN = ("motive", "gain", "percentile", "best_for", "weight", "weight_low", "weight_high", "spread", "adds",
@@ -33,6 +34,10 @@ def hypotheses(
         typer.Option(help="Compare the growth of the walks with this null model, such as rewired; may be repeated."),
     ] = None,
     directed: options.Directed = False,
+    returns: Annotated[
+        bool | None,
+        typer.Option(help="Count steps to visited nodes as choices. Default: if more than a tenth of the moves are."),
+    ] = None,
 ) -> None:
     """Compare motives by how well they explain human choices, and the growth of human walks with null models.
 
@@ -42,6 +47,9 @@ def hypotheses(
     [bold]curiograph hypotheses links.tsv log.csv --directed --agent igt-rg --null rewired[/bold]
     """
     check_out(output.out, (".json", ".csv", *PICTURES))
+    if log is None and (agent or texts or null or directed or returns is not None or columns != options.Columns()):
+        wrong = "--agent, --texts, --null, --directed, --returns or columns of a log"
+        raise SettingError(f"a table of choices has no {wrong}; leave them out, or give a graph and a log.")
     growth = None
     common: dict[str, Any] = {"weights": weights, "seed": output.seed, "engine": where.make()}
     with show_progress(output.quiet) as progress:
@@ -56,7 +64,7 @@ def hypotheses(
                 )
             similarity = options.read_similarity(texts, g)
             found = cg.human.hypotheses(
-                g, people, agents=agent or [], similarity=similarity, progress=progress, **common
+                g, people, agents=agent or [], similarity=similarity, returns=returns, progress=progress, **common
             )
     left_out = ", ".join(f"{reason}: {count:,}" for reason, count in found.left_out.items() if count)
     if left_out:

@@ -24,6 +24,7 @@ Match = Literal["exact", "loose"]
 """How labels of walks are matched with the nodes of a graph."""
 _MAX_SUGGESTED = 50  # labels for which the nearest names are searched
 _NOT_WALKS = (str, bytes, Mapping, set, frozenset)  # iterable, but no lists of labels
+_LOST = "targets outside the graph"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,7 +105,7 @@ class Trajectories(Table):
             if given is not None and len(given) != len(listed):
                 raise SettingError(f"there are {len(listed)} walks but {len(given)} {name}s; give one {name} per walk.")
         labels = [as_plain(label) for walk in listed for label in walk]
-        goals = [as_plain(label) for label in targets or () if label is not None]
+        goals = [as_plain(label) for label in (() if targets is None else targets) if label is not None]
         names = ListLabels(dict.fromkeys([*labels, *goals])) if graph is None else graph.names
         reached = None if targets is None else np.full(len(listed), -1, np.int32)
         if reached is not None and targets is not None:
@@ -395,8 +396,8 @@ class Trajectories(Table):
         redirects : mapping, optional
             Labels of nodes by other labels, as in `{"UK": "United Kingdom"}`, for labels that do not match.
         strict : bool
-            Raise UnknownNodeError for a node that is not in the graph, instead of dropping its visits and counting them
-            in `skipped`; `list_unmatched` lists them.
+            Raise UnknownNodeError for a node that is not in the graph, instead of dropping its visits, or the target of
+            its games, and counting them in `skipped`; `list_unmatched` lists the former.
 
         Examples
         --------
@@ -407,10 +408,16 @@ class Trajectories(Table):
         """
         positions, unmatched = self._match_labels(graph, match, redirects)
         placed = self.renumber(positions, graph.names)
+        targets = np.empty(0, np.int32) if self.targets is None else self.targets[self.targets >= 0]
+        lost = targets[positions[targets] < 0]
+        if strict and (unmatched or len(lost)):
+            unknown = [*self.nodes[positions[self.nodes] < 0][:1], *lost]
+            graph.position(self.names[int(unknown[0])])  # raises with the nearest labels
+        if len(lost):
+            first = f"{_LOST}: first {quote_value(self.names[int(lost[0])])}"
+            placed = placed.add_skipped(Skipped(len(lost), (first,), {_LOST: len(lost)}))
         if not unmatched:
             return placed
-        if strict:
-            graph.position(self.names[int(self.nodes[positions[self.nodes] < 0][0])])  # raises with the nearest labels
         outside = sum(unmatched.values())
         shown = ", ".join(f"{quote_value(label)} ({visits})" for label, visits in list(unmatched.items())[:3])
         return placed.add_skipped(Skipped(outside, (f"{OUTSIDE}: most visited {shown}",), {OUTSIDE: outside}))
@@ -443,7 +450,9 @@ class Trajectories(Table):
             raise SettingError(f"match is {quote_value(match)}; give 'exact' or 'loose'.")
         if redirects is not None and not isinstance(redirects, Mapping):
             raise SettingError(f"redirects is {quote_value(redirects)}; give a dict from other labels to nodes.")
-        positions = LabelReader(graph).match_names(self.names, self.nodes, loose=match == "loose", redirects=redirects)
+        targets = np.empty(0, np.int32) if self.targets is None else self.targets[self.targets >= 0]
+        used = np.concatenate([self.nodes, targets])
+        positions = LabelReader(graph).match_names(self.names, used, loose=match == "loose", redirects=redirects)
         outside, visits = np.unique(self.nodes[positions[self.nodes] < 0], return_counts=True)
         order = np.argsort(-visits, kind="stable").tolist()
         return positions, {self.names[int(outside[place])]: int(visits[place]) for place in order}

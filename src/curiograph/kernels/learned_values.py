@@ -31,8 +31,8 @@ def score_options(
     rows, bounds, options : rows to score, ascending, bounds of their options, and options.
     owned, owned_bounds : options of every state, as rows of lists.
     kind : NOVELTY: the reward of an outcome is -log((1 + n(s)) / (n + S)), n being counts of visits; SURPRISE: that of
-        an option is the expected -log p of its outcome; INFORMATION_GAIN: the expected divergence of p after one more
-        outcome from p before; EMPOWERMENT: log(1 + number of states that known outcomes reach in two steps), not
+        an option is the expected -log p of its outcome; INFORMATION_GAIN: the expected divergence of p from p after one
+        more outcome; EMPOWERMENT: log(1 + number of states that known outcomes reach in two steps), not
         planned; RECENCY: 1 / (rows since the option was chosen), 0 if never.
     discount : factor of rewards per step, below 1.
     """

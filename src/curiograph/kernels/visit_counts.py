@@ -24,7 +24,7 @@ def score_candidates(nodes, offsets, users, visits, order, bounds, candidates, d
     bounds, candidates : bounds of the choices in `candidates`, and candidates.
     degrees : out-degree of every node.
     kind : NOVELTY is -log(1 + n(v)); SURPRISE -log p(v | last); INFORMATION_GAIN the expected divergence of the
-        distribution p(. | v) after one more step from v from that before; RECENCY 1 / (visits since v), 0 if never.
+        distribution p(. | v) from that after one more step from v; RECENCY 1 / (visits since v), 0 if never.
         p(w | v) = (n(v, w) + 1 / k) / (n(v) + 1), k being the out-degree of v.
     leak : factor of all counts per visit.
     """
@@ -126,7 +126,6 @@ def _expect_gain(head, following, steps, stepped, now, leak, degree):
 def weigh_gain(share, total):
     """Return the probability share / total of an outcome times the divergence that observing it once would cause.
 
-    The divergence is the relative entropy of the probabilities after it with respect to those before it.
+    The divergence is the relative entropy of the probabilities before it with respect to those after it.
     """
-    after = (share + 1.0) / (total + 1.0)
-    return share / total * (np.log(total / (total + 1.0)) + after * np.log((share + 1.0) / share))
+    return share / total * (np.log1p(1.0 / total) - share / total * np.log1p(1.0 / share))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from itertools import count
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import curiograph as cg
+from curiograph.errors import UnknownNodeError
 from curiograph.graph.toys import grid, library
 
 GAMES = [("music", "medicine"), ("dance", "logic"), ("music", "medicine"), ("music", None), ("logic", "logic")]
@@ -125,3 +128,24 @@ def test_bad_games(games, settings, error, words):
 def test_settings_belong_to_the_agent():
     with pytest.raises(cg.SettingError, match="retries"):
         cg.human.play_games(library(), cg.agents.from_function(choose), GAMES, retries=3)
+
+
+LOG = {"user": ["ann"] * 6, "page": list("abcdab"), "goal": ["c", None, None, "b", None, None]}
+
+
+def test_events_without_a_target_belong_to_the_game_before():
+    walks = cg.human.Trajectories.from_frame(pd.DataFrame(LOG))
+    assert list(walks) == [["a", "b", "c"], ["d", "a", "b"]]
+    assert [walks.names[node] for node in walks.targets] == ["c", "b"]
+    sessions = pd.DataFrame(LOG | {"session": [1, 1, 1, 1, 2, 2]})
+    assert cg.human.Trajectories.from_frame(sessions).targets.tolist() == [2, 1, -1]
+
+
+def test_targets_outside_the_graph_are_counted():
+    graph = cg.Graph.from_edges([("a", "b"), ("b", "d"), ("d", "a"), ("b", "c")])
+    walks = cg.human.Trajectories.from_walks([["a", "b"], ["b", "d"], ["d", "a"]], targets=np.array(["x", "c", "x"]))
+    placed = walks.on(graph)
+    assert placed.targets.tolist() == [-1, graph.position("c"), -1]
+    assert placed.skipped.reasons == {"targets outside the graph": 2}
+    with pytest.raises(UnknownNodeError, match="'x'"):
+        cg.human.hypotheses(graph, walks)

@@ -130,6 +130,10 @@ def test_default_motives():
     [
         ({"chosen": ["c", "a"]}, WalkError, "'c'"),
         ({"options": ["a;a", "a;b"]}, WalkError, "'a;a'"),
+        ({"options": ["a;b;", "a;b"]}, WalkError, "'a;b;'"),
+        ({"options": [["a", None], ["a", "b"]]}, WalkError, "None"),
+        ({"options": [3, "a;b"]}, WalkError, "3"),
+        ({"chosen": ["a", " "]}, WalkError, "chosen"),
         ({"state": [None, "y"]}, WalkError, "state"),
     ],
 )
@@ -140,7 +144,48 @@ def test_wrong_rows(change, error, quoted):
         ChoiceTable.from_frame(pd.DataFrame(good | change))
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"state": [1, 2, 1, 2]},
+        {"state": [" x", "y", "x ", "y"]},
+        {"state": [1, 2, 1, 2], "outcome": [2, 1, 2, None]},
+        {"state": pd.array([1, 2, 1, 2], "Int64"), "outcome": pd.array([2, 1, 2, None], "Int64")},
+        {"state": ["1", "2", "1", "2"], "outcome": ["2.0", "1.0", "2.0", ""]},
+        {"state": [1, 2, 1, 2], "options": [np.array([1, 2])] * 4, "chosen": [1.0, 2.0, 1.0, 2.0]},
+        {"state": [1, 2, 1, 2], "options": ["a, b; c"] * 4, "chosen": ["c"] * 4},
+    ],
+)
+def test_labels_of_states_and_outcomes_agree(columns):
+    rows = {"user": ["ann"] * 4, "options": ["a;b"] * 4, "chosen": ["a"] * 4} | columns
+    table = ChoiceTable.from_frame(pd.DataFrame(rows))
+    assert table.states.tolist() == [0, 1, 0, 1]
+    assert table.outcomes.tolist() == [1, 0, 1, -1]
+    assert table.candidates.counts.tolist() == [2] * 4
+
+
+def test_tables_have_no_walks_and_agents():
+    table = ChoiceTable.from_frame(as_frame(draw_rows(np.random.default_rng(0))))
+    for wrong in ({"walks": cg.human.Trajectories.from_walks([[0, 1]])}, {"agents": ["greedy"]}):
+        with pytest.raises(SettingError, match=next(iter(wrong))):
+            cg.human.hypotheses(table, **wrong)
+
+
+def test_results_say_whether_returns_are_choices():
+    graph = cg.toys.cycle(6)
+    walks = cg.human.Trajectories.from_walks([[0, 1, 2, 1, 0, 5], [3, 4, 3, 2, 1, 2]], graph=graph)
+    found = cg.human.hypotheses(graph, walks, agents=["random"], burn_in=2)
+    assert found.returns
+    assert "visited nodes are choices" in found.answer
+    assert "random" in found  # agents are never left out
+    with pytest.raises(SettingError, match="returns"):
+        cg.human.hypotheses(graph, walks, agents=["planner"], burn_in=2)
+    assert not cg.human.hypotheses(graph, walks, burn_in=1, returns=False, motives=["degree"]).returns
+
+
 def test_wrong_tables(tmp_path):
+    with pytest.raises(WalkError, match=r"\[1\]"):
+        ChoiceTable.from_frame([1])
     with pytest.raises(FileFormatError, match="'options'"):
         ChoiceTable.from_frame(pd.DataFrame({"user": [1], "state": ["x"], "chosen": ["a"]}))
     with pytest.raises(WalkError, match="no rows"):

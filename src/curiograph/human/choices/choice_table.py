@@ -23,7 +23,8 @@ from curiograph.results import Skipped
 if TYPE_CHECKING:
     import pandas as pd
 
-_MARKS = re.compile(r"[;|,]")  # between options that are given as a text
+_MARKS = ";|,"  # between options that are given as a text; the first of them that is in it
+_WHOLE = re.compile(r"(-?[0-9]+)\.0")  # a whole number in a column with gaps, which pandas writes as 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ class ChoiceTable:
     @classmethod
     def from_frame(
         cls,
-        frame: pd.DataFrame,
+        frame: Any,
         *,
         user: str = "user",
         state: str = "state",
@@ -82,9 +83,10 @@ class ChoiceTable:
         Parameters
         ----------
         frame : DataFrame
-            One row per choice; the rows of a user are in order of time.
+            One row per choice, as a data frame of pandas or polars; the rows of a user are in order of time.
         user, state, options, chosen : str
-            Names of columns. Options are lists, or texts with semicolons, bars or commas between them.
+            Names of columns. Options are lists, or texts with semicolons, or else bars, or else commas between them.
+            Labels are compared as texts, and whole numbers as such: 2.0 is 2.
         outcome : str, optional
             Column of the state that the choice led to. Default: the column `outcome`, or else the state of the next row
             of the session.
@@ -96,6 +98,9 @@ class ChoiceTable:
         """
         import pandas as pd
 
+        frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+        if not isinstance(frame, pd.DataFrame):
+            raise WalkError(f"the table is {quote_value(frame)}; give a data frame of pandas or polars.")
         outcome = outcome or ("outcome" if "outcome" in frame else None)
         session = session or ("session" if "session" in frame else None)
         names = [user, state, options, chosen, *keep, *(name for name in (outcome, session) if name is not None)]
@@ -103,12 +108,12 @@ class ChoiceTable:
         if missing:
             columns = shorten_text(", ".join(map(str, frame.columns)), 200)
             raise FileFormatError(
-                f"the table has no column {quote_value(missing[0])}; the columns are {columns}: rename one, or name it "
-                "as in ChoiceTable.from_frame(frame, state='place')."
+                f"the table of choices has no column {quote_value(missing[0])}; the columns are {columns}: rename one, "
+                "or name it as in ChoiceTable.from_frame(frame, state='place')."
             )
         frame = frame.reset_index(drop=True)
         required = [user, state, options, chosen]
-        gaps = frame[required].isna() | (frame[required] == "")
+        gaps = frame[required].isna() | frame[required].map(lambda value: isinstance(value, str) and not value.strip())
         if not len(frame) or gaps.to_numpy().any():
             row = int(np.flatnonzero(gaps.any(axis=1))[0]) + 1 if len(frame) else 0
             raise WalkError(f"row {row} of the table has no {gaps.columns[gaps.any()][0]}; fill it." if row else
@@ -119,15 +124,18 @@ class ChoiceTable:
         rows, listed = _split_options(frame, options, chosen)
         sessions = np.zeros(len(frame)) if session is None else pd.factorize(frame[session])[0]
         is_first = np.concatenate([[True], (np.diff(users) != 0) | (np.diff(sessions) != 0)])
-        ends = frame[state].shift(-1).where(~np.append(is_first[1:], True)) if outcome is None else frame[outcome]
-        both, known_states = pd.factorize(pd.concat([frame[state].astype(str), ends.astype(object).map(_as_text)]))
+        begins = frame[state].astype(object).map(_as_text)
+        ends = begins.shift(-1).where(~np.append(is_first[1:], True))
+        if outcome is not None:
+            ends = frame[outcome].astype(object).map(_as_text)
+        both, known_states = pd.factorize(pd.concat([begins, ends]))
         states, outcomes = both[: len(frame)], both[len(frame) :]
         pairs, known = pd.factorize(pd.MultiIndex.from_arrays([states[rows], listed]))
         owners = np.array([owner for owner, _ in known], np.int64)
         offsets = np.searchsorted(rows, np.arange(len(frame) + 1))
         order = np.lexsort((pairs, rows))
         owned = np.argsort(owners, kind="stable")
-        is_chosen = np.array(listed, object) == frame[chosen].map(_as_text).to_numpy()[rows]
+        is_chosen = np.array(listed, object) == frame[chosen].astype(object).map(_as_text).to_numpy()[rows]
         return cls(
             users=users.astype(np.int64),
             is_first=is_first,
@@ -179,8 +187,12 @@ def read_choices(path: PathLike, **columns: Any) -> ChoiceTable:
 
 
 def _as_text(value: Any) -> str | None:
-    """Return a label as a stripped text, or None if it is missing."""
-    return None if value is None or value != value else str(value).strip()
+    """Return a label as a stripped text, or None if it is missing or empty."""
+    import pandas as pd
+
+    text = "" if pd.isna(value) else str(value).strip()
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else text or None
 
 
 def _split_options(frame: pd.DataFrame, options: str, chosen: str) -> tuple[Int64, list[str]]:
@@ -188,13 +200,16 @@ def _split_options(frame: pd.DataFrame, options: str, chosen: str) -> tuple[Int6
     rows: list[int] = []
     listed: list[str] = []
     for number, (given, taken) in enumerate(zip(frame[options], frame[chosen], strict=True)):
-        parts = _MARKS.split(given) if isinstance(given, str) else list(given)
-        texts = [str(part).strip() for part in parts]
-        if texts.count(str(taken).strip()) != 1 or len(set(texts)) < len(texts):
+        if isinstance(given, str):
+            parts = given.split(next((mark for mark in _MARKS if mark in given), ";"))
+        else:
+            parts = list(given) if np.iterable(given) else [given]
+        texts = [text for part in parts if (text := _as_text(part)) is not None]
+        if texts.count(str(_as_text(taken))) != 1 or len(set(texts)) < len(parts):
             row = int(frame.index[number]) + 1
             raise WalkError(
                 f"row {row} of the table: the chosen option {quote_value(taken)} must be once among its options "
-                f"{quote_value(given)}, which must differ; correct the row."
+                f"{quote_value(given)}, which must differ and not be empty; correct the row."
             )
         rows += [number] * len(texts)
         listed += texts

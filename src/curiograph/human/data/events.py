@@ -281,7 +281,10 @@ def arrange_events(
         seconds = (times if is_date else scale_to_seconds(times))[order]
         starts |= np.diff(seconds, prepend=0) > columns.session_gap
     if goals is not None:
-        starts |= np.diff(goals[order], prepend=-2) != 0  # a new target is a new game
+        # a row without a target belongs to the game before it, and a new target is a new game
+        last = np.maximum.accumulate(np.where(starts | (goals[order] >= 0), np.arange(len(order)), 0))
+        goals[order] = goals[order[last]]
+        starts |= np.diff(goals[order], prepend=-2) != 0
     # a source that continues from the visit before is that visit
     kept = starts | (np.diff(items[order], prepend=-1) != 0) | ~is_source[order]
     order, starts = order[kept], starts[kept]

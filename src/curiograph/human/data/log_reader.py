@@ -63,8 +63,8 @@ def read_log(
         in UTC if they have no time zone; without times, events are in order, and a warning lists the columns that are
         not used. Numbers such as 45123.52 are taken as the dates of a spreadsheet, with a warning.
     target : str, optional
-        Column of the item that the user was to reach, in games; a new target starts a new walk. Default: a column
-        called target or goal, unless it has the items.
+        Column of the item that the user was to reach, in games; a new target starts a new walk, and an event without
+        one belongs to the walk before it. Default: a column called target or goal, unless it has the items.
     keep : sequence of str
         Further columns to keep in `Trajectories.user_columns`, such as a group; they have one value per user.
     session_gap : str, number or timedelta, optional

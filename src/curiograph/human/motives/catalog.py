@@ -89,7 +89,7 @@ def as_motives(
         names = [*names, "similarity"]
     motives: list[Motive] = []
     for name in names:
-        if name.startswith("target-") and not has_targets:
+        if name in ("target-distance", "target-similarity") and not has_targets:
             raise SettingError(f"the motive {name} needs the targets of the walks; see Trajectories.from_walks.")
         if name in known:
             motives.append(known[name]())

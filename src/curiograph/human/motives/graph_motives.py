@@ -86,7 +86,8 @@ class AgentMotive(Motive):
             return (scores / scale).round(_DIGITS) * scale
         if choices.returns and not isinstance(self.agent, (RandomAgent, MaxDegreeAgent)):
             raise SettingError(
-                f"agent {self.agent.name!r} scores unvisited nodes only; leave it out, or returns=False."
+                f"agent {self.agent.name!r} scores unvisited nodes only; leave it out, or give returns=False "
+                "(--no-returns)."
             )
         batches = choices.iterate_explorations(self.reward, with_visited=choices.returns)
         return np.concatenate([np.empty(0), *(score_candidates(self.agent, walks) for walks in batches)])

@@ -11,7 +11,7 @@ import numpy as np
 from curiograph.agents.agent_names import AgentLike
 from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import NO_ESTIMATE, adjust_holm, compute_upper_p, estimate_means, sum_by_user
-from curiograph.errors import WalkError
+from curiograph.errors import SettingError, WalkError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
@@ -114,6 +114,8 @@ def hypotheses(
     min_choices = check_integer("min_choices", min_choices, 1, "give 1 or more")
     people: Any = graph
     if isinstance(graph, ChoiceTable):
+        if walks is not None or similarity is not None or agents:
+            raise SettingError("a table of choices has no walks, agents or similarity; leave them out.")
         choices, left_out = graph.find_choices()
     else:
         if similarity is not None:
@@ -127,8 +129,8 @@ def hypotheses(
     if len(users) < 2 or (weights and len(users) < MIN_PEOPLE):
         reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
         raise WalkError(
-            f"there are {len(choices)} choices of a new node along a link by {len(users)} users ({reasons}); motives "
-            f"are fitted and tested on different users: give walks of {MIN_PEOPLE if weights else 2} users or more."
+            f"there are {len(choices)} choices among several candidates by {len(users)} users (left out: {reasons}); "
+            f"motives are fitted and tested on different users: give {MIN_PEOPLE if weights else 2} users or more."
         )
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
     fold_of = fold_of_user[user_of]
@@ -136,7 +138,8 @@ def hypotheses(
     models = fit_motives(compared, choices, fold_of, weights)
     scored = score_models(models, choices, None, weights, as_engine(engine), scoring)
     if motives is None:  # leave out those that score all candidates alike, as novelty does without returns
-        kept = [number for number in range(len(compared)) if number == 0 or _is_informative(number, scored)]
+        asked = (0, *range(len(compared) - len(agents), len(compared)))  # uniform, and agents
+        kept = [number for number in range(len(compared)) if number in asked or _is_informative(number, scored)]
         compared = [compared[number] for number in kept]
         renumbered = {key: (kept.index(key[0]), key[1]) for key in models if key[0] in kept}
         models = {new: models[key] for key, new in renumbered.items()}
@@ -206,6 +209,7 @@ def hypotheses(
         user_gains=gains,
         user_squares=squares,
         skipped=people.skipped,
+        returns=bool(returns),
         **extra,
     )
 

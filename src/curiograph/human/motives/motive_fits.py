@@ -132,6 +132,8 @@ class Motives(Table, Mapping[str, MotiveFit]):
     """Users x motives: squares of the bits above the uniform choice, summed over all choices of the user."""
     skipped: Skipped = field(default_factory=Skipped)
     """What was dropped when the walks were read and matched with the graph."""
+    returns: bool = False
+    """Whether steps to visited nodes are choices too."""
     together: Estimate = NO_ESTIMATE
     """Bits per choice of held-out people above the uniform choice, with weights that all people share."""
     personal: Estimate = NO_ESTIMATE
@@ -200,6 +202,8 @@ class Motives(Table, Mapping[str, MotiveFit]):
                 clearly = "" if others[0].behind.clear else "not clearly "
                 answer += f" and {clearly}better than {others[0].name}, by {others[0].behind}"
         sentences = [f"{answer}."]
+        if self.returns:
+            sentences.append("Steps to visited nodes are choices too.")
         if "markov" in self and first.name != "markov" and others[0].name != "markov":
             compared = _compare_bits(self["markov"].gain)
             sentences.append(f"The steps of other people (markov) explain them {compared} than chance.")
