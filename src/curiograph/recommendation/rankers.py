@@ -125,6 +125,18 @@ class PageRankRanker(Ranker):
             for start, visits, total in zip(starts, rows, totals.tolist(), strict=True):
                 kept[start] = visits, total
 
+    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
+        if graph.num_nodes > MAX_EXACT_NODES:
+            return None  # local push starts from the whole history
+        kept = self._kept.get(graph, {})
+        if all(v in kept for v in history.tolist()):
+            visits, totals = zip(*(kept[v] for v in history.tolist()), strict=True)
+            return np.asarray([each[nodes] for each in visits]) / sum(totals)
+        teleports = [make_uniform_teleport(history[place : place + 1]) for place in range(len(history))]
+        rows = compute_pagerank_rows(graph, self.alpha, teleports)
+        scales = compute_flow_scales(graph, self.alpha, rows)
+        return np.asarray(rows[:, nodes] * (scales / scales.sum())[:, None])
+
     def _push(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
         """Return scores of some nodes by local push, reading only the graph around the history and around them."""
         result = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSH_NODES, max_edges=MAX_EDGES)
@@ -229,6 +241,15 @@ class MixtureRanker(Ranker):
         parts = self.components.items()
         squares = [(self._unit[name] * part.errors(graph, histories, candidates)) ** 2 for name, part in parts]
         return np.asarray(np.sqrt(np.sum(squares, axis=0)))
+
+    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
+        total = np.zeros((len(history), len(nodes)))
+        for name, weight in self._unit.items():
+            part = self.components[name].contributions(graph, history, nodes) if weight else 0
+            if part is None:
+                return None
+            total += weight * part
+        return total
 
     def parts(self) -> Mapping[str, Ranker]:
         return self.components
