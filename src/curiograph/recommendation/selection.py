@@ -87,6 +87,17 @@ class Selection:
         return np.asarray(best[order])
 
 
+@dataclass(frozen=True, eq=False)
+class GivenNodes(Selection):
+    """The selection of given nodes, in their order, from all candidates."""
+
+    nodes: Int32 = field(default_factory=lambda: np.empty(0, np.int32))
+    """Positions."""
+
+    def select(self, graph: Graph, nodes: Int32, scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
+        return nodes.searchsorted(self.nodes)
+
+
 EVERYTHING = Selection()
 """The selection of the best scores."""
 
