@@ -203,9 +203,9 @@ def _check_scoring(ranker: Ranker, graph: Graph, histories: Sequence[Int32], can
             raise RankerError(
                 f"ranker {ranker.name!r} scores candidates of user {user} differently when there are fewer of them."
             )
-        given_sums = ranker.contributions(graph, history, nodes)
-        if given_sums is not None and not _are_close(np.asarray(given_sums).sum(axis=0), scores[own]):
-            raise RankerError(f"ranker {ranker.name!r} gives contributions whose sums are not the scores of user {user}.")
+        rows = ranker.contributions(graph, history, nodes)
+        if rows is not None and not _are_close(np.asarray(rows).sum(axis=0), scores[own]):
+            raise RankerError(f"ranker {ranker.name!r} gives contributions that do not sum to scores of user {user}.")
 
 
 def _are_close(scores: Float64, expected: Float64) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from curiograph.arrays import Float64, Int32
+from curiograph.arrays import Int32
 from curiograph.centrality.history import History
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
@@ -33,7 +33,9 @@ class Reason:
     >>> import curiograph as cg
     >>> (top,) = cg.recommend(cg.toys.cycle(5), [0, 1, 2], k=1, ranker="pagerank", theory=True).reasons
     >>> top.sentence
-    'Because of 2 (53 %) and 1 (27 %).'
+    'Because of 2 (40 %) and 0 (30 %).'
+    >>> [(label, round(share, 3)) for label, share in top.shares]
+    [(2, 0.404), (0, 0.298), (1, 0.298)]
     >>> top.node, top.links, top.opens
     (3, (2,), ())
     """
@@ -74,7 +76,8 @@ class Reason:
         """Return the sentence, and with `theory` the gaps and the change of compressibility."""
         if self.compressibility is None:
             return self.sentence
-        return "; ".join([*filter(None, [self.sentence, self.story]), f"compressibility {self.compressibility:+.3f} bits"])
+        text = "; ".join([*filter(None, [self.story]), f"compressibility {self.compressibility:+.3f} bits"])
+        return f"{self.sentence} {text[0].upper()}{text[1:]}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -92,56 +95,54 @@ def explain_recommendations(
     theory: bool = False,
 ) -> list[Reason]:
     """Return a reason for each of `nodes`, given their ranks by component and the number of candidates."""
-    indptr, indices = graph.skeleton.indptr, graph.skeleton.indices
-    visited = history.nodes
-    labels = {v: graph.names[v] for v in (*visited.tolist(), *nodes.tolist())}
+    indptr = graph.skeleton.indptr
+    visited, wanted = history.nodes.tolist(), nodes.tolist()
+    labels = {v: graph.names[v] for v in (*visited, *wanted)}
     titles = {v: str(label) if graph.titles is None else graph.titles[v] for v, label in labels.items()}
+    rows = np.transpose([*ranks.values()]).tolist()
 
     def make_reason(place: int, sentence: str, **why: Any) -> Reason:
-        by_component = {name: int(each[place]) for name, each in ranks.items()}
-        return Reason(labels[int(nodes[place])], by_component, candidates, sentence, **why)
+        by_component = dict(zip(ranks, rows[place], strict=True))
+        return Reason(labels[wanted[place]], by_component, candidates, sentence, **why)
 
-    if len(visited) == 0:
+    if not visited:
         counts = (indptr[nodes + 1] - indptr[nodes]).tolist()
         popular = [f"Popular: linked with {count:,} other{'' if count == 1 else 's'}." for count in counts]
         return [make_reason(place, sentence=text) for place, text in enumerate(popular)]
-    if len(nodes) == 0:
+    if not wanted:
         return []
-
-    links = [_find_links(graph, visited, v) for v in nodes.tolist()]
 
     @cache
     def find_interests() -> dict[int, int]:
         """Return the component of each visited node in the visited subgraph."""
-        order = visited.tolist()
-        return find_components({v: _find_links(graph, visited, v) for v in order}, order)
+        return find_components({v: _find_links(graph, history.nodes, v) for v in visited}, visited)
 
-    def describe_shares(links: Sequence[int], shares: Sequence[tuple[int, float]]) -> str:
-        """Return a sentence with the visited nodes of the largest shares."""
-        largest = shares[0][1]
-        named = [(u, share) for u, share in shares[:2] if share >= _NOTABLE * largest]
-        text = " and ".join(titles[u] + (f" ({100 * share:.0f} %)" if largest <= 1 < len(shares) else "") for u, share in named)
-        if sum(share for _, share in named) < _THIN:
+    def describe_shares(shares: Sequence[tuple[int, float]], links: Sequence[int]) -> str:
+        """Name one or two visited nodes with the largest shares, and whether the recommended node links the two."""
+        (first, largest), (second, next_share) = (*shares, (-1, 0.0))[:2]
+        named = {first: largest} if next_share < _NOTABLE * largest else {first: largest, second: next_share}
+        is_shown = largest <= 1 < len(shares)  # a share is above 1 if others are negative
+        text = " and ".join(f"{titles[v]} ({100 * x:.0f} %)" if is_shown else titles[v] for v, x in named.items())
+        if sum(named.values()) < _THIN:
             return f"Because of much that you visited, most of all {text}."
-        is_bridge = len(named) > 1 and all(u in links for u, _ in named)
-        if is_bridge and find_interests()[named[0][0]] != find_interests()[named[1][0]]:
-            return f"Because of {text}, which it links."
-        return f"Because of {text}."
+        is_bridge = len(named) > 1 and first in links and second in links
+        is_bridge = is_bridge and find_interests()[first] != find_interests()[second]
+        return f"Because of {text}{', which it links' if is_bridge else ''}."
 
     def describe_links(links: Sequence[int]) -> str:
-        if history.last in links:
-            return f"Linked to what you visited last, {titles[history.last]}."
-        if links:
-            return f"Linked to what you visited earlier, {titles[links[-1]]}."
-        return "Not linked to what you visited."
+        if not links:
+            return "Not linked to what you visited."
+        is_last = history.last in links
+        which = history.last if is_last else links[-1]
+        return f"Linked to what you visited {'last' if is_last else 'earlier'}, {titles[which]}."
 
     theories = _apply_theories(graph, history, nodes) if theory else [{}] * len(nodes)
     reasons = []
     for place, shares in enumerate(_compute_shares(graph, ranker, history, nodes)):
-        sentence = describe_shares(links[place], shares) if shares else describe_links(links[place])
-        labeled = tuple((labels[u], share) for u, share in shares)
-        linked = tuple(labels[u] for u in links[place])
-        reasons.append(make_reason(place, sentence, shares=labeled, links=linked, **theories[place]))
+        links = _find_links(graph, history.nodes, wanted[place])
+        sentence = describe_shares(shares, links) if shares else describe_links(links)
+        named_shares, linked = tuple([(labels[v], x) for v, x in shares]), tuple([labels[v] for v in links])
+        reasons.append(make_reason(place, sentence, shares=named_shares, links=linked, **theories[place]))
     return reasons
 
 
@@ -164,11 +165,9 @@ def _compute_shares(graph: Graph, ranker: Ranker, history: History, nodes: Int32
     if parts is None:
         return [[] for _ in nodes]
     sums = parts.sum(axis=0)
-    parts = parts / np.where(sums > 0, sums, np.inf)
-    orders = np.argsort(-parts, axis=0, kind="stable")
-    shares, orders = np.take_along_axis(parts, orders, axis=0).T, visited[orders].T
-    rows = (zip(*row, strict=True) for row in zip(orders.tolist(), shares.tolist(), strict=True))
-    return [[(v, share) for v, share in row if share] for row in rows]
+    rows = np.round(parts / np.where(sums > 0, sums, np.inf), 9).T.tolist()  # above the solver's errors
+    pairs = ([pair for pair in zip(visited.tolist(), row, strict=True) if pair[1]] for row in rows)
+    return [sorted(row, key=lambda pair: -pair[1]) for row in pairs]
 
 
 def _apply_theories(graph: Graph, history: History, nodes: Int32) -> list[dict[str, Any]]:

@@ -355,7 +355,9 @@ def explain(
     --------
     >>> import curiograph as cg
     >>> for reason in cg.explain(cg.toys.library(), ["music", "physics"], ["poetry", "chemistry"]):
-    ...     print(reason.node, "-", reason)
+    ...     print(f"{reason.node}: {reason}")
+    poetry: Because of music (68 %).
+    chemistry: Because of physics (68 %).
     """
     recommender = Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed)
     return recommender.explain(history, items, theory=theory)
