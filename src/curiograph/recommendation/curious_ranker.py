@@ -57,6 +57,11 @@ class Part:
             nodes, visits, errors = nodes[most], visits[most], errors[most]
         return cls(nodes, visits, errors, float(total))
 
+    def look_up(self, nodes: Int32) -> Float32:
+        """Return the expected visits of some nodes, zero if they are not kept."""
+        places = self.nodes.searchsorted(nodes)
+        return np.asarray(self.visits.take(places, mode="clip") * (self.nodes.take(places, mode="clip") == nodes))
+
 
 @dataclass(frozen=True, eq=False)
 class CuriousRanker(Ranker):
@@ -133,10 +138,9 @@ class CuriousRanker(Ranker):
     def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
         kept = self._find_parts(graph, [history])
         rows = np.zeros((len(history), len(nodes)))
-        for row, part in zip(rows, (kept.get(v) for v in history.tolist()), strict=True):
-            if part is not None:
-                places = part.nodes.searchsorted(nodes)
-                row[:] = part.visits.take(places, mode="clip") * (part.nodes.take(places, mode="clip") == nodes)
+        for row, v in zip(rows, history.tolist(), strict=True):
+            if v in kept:
+                row[:] = kept[v].look_up(nodes)
         return rows / (sum(kept[v].total for v in history.tolist() if v in kept) or 1.0)
 
     def _find_parts(self, graph: Graph, histories: Sequence[Int32]) -> dict[int, Part]:

@@ -119,10 +119,10 @@ class PageRankRanker(Ranker):
         kept.update(zip(new, self._solve_starts(graph, new), strict=True))
 
     def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
-        if graph.num_nodes > MAX_EXACT_NODES:
-            return None  # local push starts from the whole history
         kept = self._kept.get(graph, {})
         is_kept = all(v in kept for v in history.tolist())
+        if not is_kept and graph.num_nodes > MAX_EXACT_NODES:
+            return None  # local push starts from the whole history
         is_backward = not is_kept and not graph.directed and 0 < len(nodes) < len(history)
         starts, ends = (nodes, history) if is_backward else (history, nodes)
         solved = (kept[v] for v in starts.tolist()) if is_kept else self._solve_starts(graph, starts.tolist())
