@@ -12,7 +12,7 @@ from curiograph.centrality.history import History
 from curiograph.human.data.cooccurrence import cooccurrence_graph
 from curiograph.progress import split_progress
 from curiograph.recommendation.recommender import Recommender
-from curiograph.recommendation.selection import GivenNodes, Selection
+from curiograph.recommendation.selection import Selection
 from reproduction.core_graphs import core
 from reproduction.people import TITLES, load_datasets
 from reproduction.report import Report, Setup, percent
@@ -33,8 +33,8 @@ def compute(
         walks = core(data.walks, 20, 10) if data.name == "books" else data.walks
         graph, rng = cooccurrence_graph(walks), np.random.default_rng(setup.seed)
         own = walks.on(graph)
-        chosen = rng.permutation(np.flatnonzero(own.lengths >= 2))[:users]
-        histories = [History.from_visits(own.nodes[own.offsets[i] : own.offsets[i + 1]][-visits:]) for i in chosen]
+        chosen, each = rng.permutation(np.flatnonzero(own.lengths >= 2))[:users], np.split(own.nodes, own.offsets[1:-1])
+        histories = [History.from_visits(each[user][-visits:].tolist()) for user in chosen]
         for ranker in ("pagerank", "mixture"):
             recommender = Recommender(graph, ranker, seed=setup.seed)
             recommender.prepare([graph.label(v) for v in np.unique(np.concatenate([each.nodes for each in histories]))])
@@ -61,7 +61,7 @@ def remove_items(recommender: Recommender, history: History, rng: np.random.Gene
     # the removed item is excluded: it is not visited any more, and would take a place itself
     without = [Selection(excluded=np.asarray([v], np.int32)) for v in visited]
     lists = [[label for label, _ in each] for each in recommender.recommend_visited(shorter, K, "all", without)]
-    again = recommender.recommend_visited(shorter, K, "all", [GivenNodes(nodes=nodes)] * len(visited))
+    again = recommender.recommend_visited(shorter, K, "all", [Selection(given=nodes)] * len(visited))
     scores = np.asarray([[score for _, score in each] for each in again])
     removed = {"named": named, "true": scores.argmin(axis=0), "random": rng.integers(len(visited), size=len(top))}
     return {

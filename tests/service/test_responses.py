@@ -100,8 +100,7 @@ def test_recommend_equals_library(api, candidates):
         assert one["history"] == plain["history"]
         assert one["candidates"] == plain["candidates"]
         for mine, its in zip(one["recommendations"], plain["recommendations"], strict=True):
-            shares = {"shares": [{"node": node, "share": share} for node, share in its["shares"]]}
-            assert mine == its | {name: _to_lists(its[name]) for name in ("links", "opens", "closes")} | shares
+            assert mine == its | {name: _to_lists(its[name]) for name in ("shares", "links", "opens", "closes")}
     plain = post(api, "recommend", histories=histories, reasons=True, **settings)
     theory = ("opens", "closes", "compressibility")
     for user in result["users"]:

@@ -13,7 +13,7 @@ from curiograph.arrays import Int32
 from curiograph.centrality.history import History
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.growth.gap_loops import find_opened_loops
+from curiograph.growth.gap_loops import find_components, find_opened_loops
 from curiograph.recommendation.ranker import Ranker
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
@@ -113,16 +113,9 @@ def explain_recommendations(
         return []
 
     @cache
-    def find_links(v: int) -> list[int]:
-        return _find_links(graph, history.nodes, v)
-
-    def are_joined(first: int, second: int) -> bool:
-        """Return whether a path of visited nodes joins two of them."""
-        reached, frontier = {first}, [first]
-        while frontier and second not in reached:
-            frontier = [v for v in find_links(frontier.pop()) if v not in reached] + frontier
-            reached.update(frontier)
-        return second in reached
+    def find_interests() -> dict[int, int]:
+        """Return the component of each visited node in the visited subgraph."""
+        return find_components({v: _find_links(graph, history.nodes, v) for v in visited}, visited)
 
     def describe_shares(shares: Sequence[tuple[int, float]], links: Sequence[int]) -> str:
         """Name one or two visited nodes with the largest shares, and whether the recommended node links the two."""
@@ -132,7 +125,8 @@ def explain_recommendations(
         text = " and ".join(f"{titles[v]} ({100 * x:.0f} %)" if is_shown else titles[v] for v, x in named.items())
         if sum(named.values()) < _THIN:
             return f"Because of much that you visited, most of all {text}."
-        is_bridge = len(named) > 1 and first in links and second in links and not are_joined(first, second)
+        is_bridge = len(named) > 1 and first in links and second in links
+        is_bridge = is_bridge and find_interests()[first] != find_interests()[second]
         return f"Because of {text}{', which it links' if is_bridge else ''}."
 
     def describe_links(links: Sequence[int]) -> str:
@@ -145,7 +139,7 @@ def explain_recommendations(
     theories = _apply_theories(graph, history, nodes) if theory else [{}] * len(nodes)
     reasons = []
     for place, shares in enumerate(_compute_shares(graph, ranker, history, nodes)):
-        links = find_links(wanted[place])
+        links = _find_links(graph, history.nodes, wanted[place])
         sentence = describe_shares(shares, links) if shares else describe_links(links)
         named_shares, linked = tuple([(labels[v], x) for v, x in shares]), tuple([labels[v] for v in links])
         reasons.append(make_reason(place, sentence, shares=named_shares, links=linked, **theories[place]))

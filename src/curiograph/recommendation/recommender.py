@@ -22,7 +22,7 @@ from curiograph.recommendation.ranker import CandidateSet, Ranker, RankerLike, f
 from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, PopularPageRank, as_ranker
 from curiograph.recommendation.reasons import Reason
 from curiograph.recommendation.recommended import Recommendations
-from curiograph.recommendation.selection import EVERYTHING, Filter, GivenNodes, Selection, Unknown, read_history
+from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, read_history
 from curiograph.validation import check_choice, check_integer
 
 T = TypeVar("T", bound=Ranker)
@@ -160,8 +160,8 @@ class Recommender:
         nodes = np.asarray([self.labels.position(label) for label in labels], np.int32)
         for label in (label for label, v in zip(labels, nodes, strict=True) if v in visited.nodes):
             raise WalkError(f"the item {quote_value(label)} is in the history; leave it out of the items.")
-        given = GivenNodes(nodes=nodes)
-        return self.recommend_visited([visited], len(nodes), "all", [given], theory=theory)[0].reasons
+        top = self.recommend_visited([visited], len(nodes), "all", [Selection(given=nodes)], theory=theory)[0]
+        return top.reasons
 
     # ---- preparation ------------------------------------------------------------------------------------------------
 

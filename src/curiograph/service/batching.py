@@ -134,12 +134,11 @@ def _answer_batch(query: RecommendQuery, users: Sequence[QueuedUser]) -> list[by
                 for (label, score), stderr in zip(top, top.stderr, strict=True)
             ]
             for node, reason in zip(nodes, top.reasons if query.reasons or query.theory else (), strict=False):
-                shares = [{"node": encode_label(v), "share": x} for v, x in reason.shares[:_MAX_REASONS]]
                 node |= {
                     "ranks": reason.ranks,
                     "candidates": reason.candidates,
                     "sentence": encode_label(reason.sentence),
-                    "shares": shares,
+                    "shares": [(encode_label(v), share) for v, share in reason.shares[:_MAX_REASONS]],
                     "links": encode_labels(reason.links[:_MAX_REASONS]),
                 }
                 if query.theory:

@@ -455,13 +455,6 @@ class RankResponse(_Response):
     ranking: list[RankedNode]
 
 
-class Share(_Response):
-    """The share of a visited node in a score."""
-
-    node: NodeLabel
-    share: float
-
-
 class RecommendedNode(_Response):
     """A node to visit next; the fields after `stderr` are present if reasons were requested, the last three if `theory`
     was."""
@@ -474,7 +467,7 @@ class RecommendedNode(_Response):
     candidates: int | None = None
     sentence: str | None = None
     """The main reason as one sentence for users."""
-    shares: list[Share] | None = None
+    shares: list[tuple[NodeLabel, float]] | None = None
     """The visited nodes with the largest shares of the score; none if it is not a sum over the history."""
     links: list[NodeLabel] | None = None
     """Visited nodes linked to it."""
