@@ -94,6 +94,7 @@ people: .venv/test.done
 	$(BIN)/python -m reproduction meaning --run runs/meaning --out docs/results
 	$(BIN)/python -m reproduction profile --out docs/results
 	$(BIN)/python -m reproduction recommenders --out docs/results
+	$(BIN)/python -m reproduction fidelity --out docs/results
 	$(BIN)/python docs/insert_results.py
 
 # Generate the results of docs/replication.md alone; rerun to resume.

@@ -1,7 +1,8 @@
 """Recommend nodes with reasons.
 
 The history is four characters of Les Miserables (Knuth's graph, as shipped with networkx). Each reason contains the
-rank by each component of the mixture, the gap that would open, and the change of compressibility.
+share of every visited character and the rank by each component of the mixture; with theory=True also the gap that would
+open, and the change of compressibility.
 Writes recommendations.csv and recommendations.png.
 """
 
@@ -16,7 +17,7 @@ import curiograph as cg
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 folder.mkdir(parents=True, exist_ok=True)
 graph = cg.Graph.from_edges(list(networkx.les_miserables_graph().edges))
-top = cg.recommend(graph, history=["Myriel", "Valjean", "Fantine", "Marius"], k=8)
+top = cg.recommend(graph, history=["Myriel", "Valjean", "Fantine", "Marius"], k=8, theory=True)
 
 with open(folder / "recommendations.csv", "w", newline="") as file:
     table = csv.writer(file)

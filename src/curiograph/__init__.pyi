@@ -48,6 +48,7 @@ from .recommendation.ranker import check_ranker as check_ranker
 from .recommendation.rankers import MixtureRanker as MixtureRanker
 from .recommendation.rankers import PageRankRanker as PageRankRanker
 from .recommendation.recommender import Recommender as Recommender
+from .recommendation.recommender import explain as explain
 from .recommendation.recommender import recommend as recommend
 from .rewards.custom import CallableReward as CallableReward
 from .rewards.igt import betti as betti

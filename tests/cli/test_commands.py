@@ -180,7 +180,24 @@ def test_recommend_for_one_and_for_many(run, here):
     found = run("recommend", "toy:library", "--history", "music,physics", "-k", "3", "--json").document
     rows = found["recommendations"]
     assert [(row["node"], row["score"]) for row in rows] == [tuple(pair) for pair in top]
-    assert all(row["sentence"] for row in rows)
+    assert [row["sentence"] for row in rows] == [reason.sentence for reason in top.reasons]
+    line = [
+        "recommend",
+        "toy:library",
+        "--history",
+        "music,physics",
+        "-k",
+        "3",
+        "--ranker",
+        "pagerank",
+        "--alpha",
+        "0.5",
+    ]
+    rows = run(*line, "--theory", "--json").document["recommendations"]
+    top = cg.recommend(library(), ["music", "physics"], 3, ranker="pagerank", alpha=0.5, theory=True)
+    assert [(row["score"], row["compressibility"]) for row in rows] == [
+        (score, reason.compressibility) for (_, score), reason in zip(top, top.reasons, strict=True)
+    ]
     more = ["--exclude", top[0][0], "--candidates", "history", "--weights", "pagerank=1,igt=0.5", "--diversity", "0.5"]
     rows = run("recommend", "toy:library", "--history", "music,physics", *more, "--json").document["recommendations"]
     assert top[0][0] not in [row["node"] for row in rows]

@@ -179,7 +179,7 @@ BAD = [
     ("rank links.tsv -k 0", "is 0"),
     ("rank links.tsv --reward cpt", "--agent"),
     ("recommend links.tsv", "--history"),
-    ("recommend links.tsv --history a --by magic", "'magic'"),
+    ("recommend links.tsv --history a --ranker magic", "'magic'"),
     ("recommend links.tsv --history a --weights igt", "'igt'"),
     ("recommend links.tsv --history a --diversity 2", "--diversity is 2"),
     ("recommend links.tsv --history a --prepare", "--parts"),

@@ -13,7 +13,7 @@ from curiograph.graph.similarity import Similarity
 from curiograph.human.prediction.predict import Effort
 from curiograph.parallel import Engine
 from curiograph.results import to_plain
-from reproduction import diffusion, examples, meaning, motives, profile, recommenders, table2
+from reproduction import diffusion, examples, fidelity, meaning, motives, profile, recommenders, table2
 from reproduction.report import Setup
 from support import people
 
@@ -122,3 +122,11 @@ def test_recommenders_are_compared(movielens):
     shown = recommenders.report(found)
     assert all("NDCG@10 of" in remark for remark in shown.remarks)
     assert {"popularity", "item-knn"} <= set(next(iter(shown.tables.values()))["method"])
+
+
+def test_named_items_are_true_largest_contributors(movielens):
+    found = to_plain(fidelity.compute(Setup(movielens), ("movielens",), users=20, visits=8))
+    for each in found["datasets"].values():
+        assert each["named"] == each["true"] > each["random"]
+    (table,) = fidelity.report({"settings": {"visits": 8}, **found}).tables.values()
+    assert table["log, ranker"].tolist() == ["MovieLens, pagerank", "MovieLens, mixture"]

@@ -32,15 +32,15 @@ class RecordingRecommender(cg.Recommender):
         self.prepare()
         self.failing = failing
 
-    def recommend_visited(self, histories: Any, *arguments: Any) -> Any:
+    def recommend_visited(self, histories: Any, *arguments: Any, theory: bool = False) -> Any:
         self.batches.append([str(self.graph.label(history.last)) for history in histories])
         if self.failing in self.batches[-1]:
             raise cg.errors.ConvergenceError("not this one.")
-        return super().recommend_visited(histories, *arguments)
+        return super().recommend_visited(histories, *arguments, theory=theory)
 
 
 def make_users(recommender: cg.Recommender, histories: Sequence[Any], k: int = 3, **query: Any) -> list[QueuedUser]:
-    settings = {"candidates": "all", "reasons": False, "prepared_only": False} | query
+    settings = {"candidates": "all", "reasons": False, "theory": False, "prepared_only": False} | query
     made = RecommendQuery(recommender, k, **settings)
     return [
         QueuedUser(made, History.from_visits(recommender.graph.positions(history).tolist()), EVERYTHING)

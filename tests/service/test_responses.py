@@ -92,15 +92,23 @@ def test_rank_equals_pagerank_and_curious_pagerank(api):
 @pytest.mark.parametrize("candidates", ["last", "history", "all"])
 def test_recommend_equals_library(api, candidates):
     graph, histories = cg.toys.library(), [["music", "physics"], ["logic"], ["music", "logic", "music"]]
-    expected = cg.recommend(graph, histories, 3, candidates=candidates)
-    result = post(api, "recommend", graph=LIBRARY, histories=histories, k=3, candidates=candidates, reasons=True)
+    expected = cg.recommend(graph, histories, 3, candidates=candidates, theory=True)
+    settings = {"graph": LIBRARY, "k": 3, "candidates": candidates}
+    result = post(api, "recommend", histories=histories, theory=True, **settings)
     for one, top in zip(result["users"], expected, strict=True):
         plain = top.to_dict()
         assert one["history"] == plain["history"]
         assert one["candidates"] == plain["candidates"]
         for mine, its in zip(one["recommendations"], plain["recommendations"], strict=True):
-            assert mine == its | {name: _to_lists(its[name]) for name in ("links", "opens", "closes")}
-    alone = post(api, "recommend", graph=LIBRARY, history=histories[0], k=3, candidates=candidates)
+            assert mine == its | {name: _to_lists(its[name]) for name in ("shares", "links", "opens", "closes")}
+    plain = post(api, "recommend", histories=histories, reasons=True, **settings)
+    theory = ("opens", "closes", "compressibility")
+    for user in result["users"]:
+        for node in user["recommendations"]:
+            for name in theory:
+                del node[name]
+    assert plain == result
+    alone = post(api, "recommend", history=histories[0], **settings)
     assert [tuple(each.values())[:2] for each in alone["recommendations"]] == expected[0]
     assert set(alone["recommendations"][0]) == {"node", "score", "stderr"}
 

@@ -25,7 +25,7 @@ def recommend(
         Literal["all", "last", "history"],
         typer.Option(help="All unvisited nodes, or the neighbors of the last node or of the history."),
     ] = "all",
-    by: Annotated[str, typer.Option(help="Ranker: mixture, pagerank, igt or cpt.")] = "mixture",
+    ranker: Annotated[str, typer.Option(help="mixture, pagerank, igt or cpt.")] = "mixture",
     weights: Annotated[
         str | None, typer.Option(help="Weights of the mixture, as in pagerank=1,igt=0.5,cpt=0.5. Default: equal.")
     ] = None,
@@ -34,6 +34,9 @@ def recommend(
     diversity: Annotated[
         float, typer.Option(help="From 0, the best scores, to 1, nodes that share the fewest neighbors.")
     ] = 0.0,
+    theory: Annotated[
+        bool, typer.Option("--theory", help="Add the gaps opened and closed, and compressibility, to the reasons.")
+    ] = False,
     parts: Annotated[Path | None, typer.Option(help="File of prepared nodes, .safetensors, which is read.")] = None,
     prepare: Annotated[bool, typer.Option("--prepare", help="Prepare all nodes first, and write --parts.")] = False,
     directed: options.Directed = False,
@@ -49,8 +52,8 @@ def recommend(
     if prepare and parts is None:
         raise SettingError("--prepare needs --parts FILE to store the prepared nodes.")
     g = options.open_graph(graph, directed)
-    recommender = cg.Recommender(g, by, alpha=alpha, weights=_parse_weights(weights), seed=output.seed)
-    settings: Any = {"candidates": candidates, "diversity": diversity}
+    recommender = cg.Recommender(g, ranker, alpha=alpha, weights=_parse_weights(weights), seed=output.seed)
+    settings: Any = {"candidates": candidates, "diversity": diversity, "theory": theory}
     if exclude is not None:
         settings["exclude"] = options.read_labels(g, exclude)
     if prepare and parts is not None:

@@ -223,6 +223,9 @@ class ItemKnn(Ranker):
         _check_size(self, graph, self.similar.shape[0])
         return gather_product(_build_histories(histories, graph.num_nodes), self.similar, candidates)
 
+    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
+        return np.asarray(self.similar[history].toarray()[:, nodes])
+
 
 @dataclass(frozen=True, eq=False)
 class Ease(Ranker):
@@ -266,6 +269,9 @@ class Ease(Ranker):
         _check_size(self, graph, len(self.weights))
         rows = _build_histories(histories, len(self.weights)) @ self.weights
         return np.asarray(rows[candidates.walks, candidates.nodes])
+
+    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
+        return self.weights[np.ix_(history, nodes)]
 
 
 def _build_histories(histories: Sequence[Int32], num_nodes: int) -> scipy.sparse.csr_array:

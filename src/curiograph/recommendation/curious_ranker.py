@@ -57,6 +57,11 @@ class Part:
             nodes, visits, errors = nodes[most], visits[most], errors[most]
         return cls(nodes, visits, errors, float(total))
 
+    def look_up(self, nodes: Int32) -> Float32:
+        """Return the expected visits of some nodes, zero if they are not kept."""
+        places = self.nodes.searchsorted(nodes)
+        return np.asarray(self.visits.take(places, mode="clip") * (self.nodes.take(places, mode="clip") == nodes))
+
 
 @dataclass(frozen=True, eq=False)
 class CuriousRanker(Ranker):
@@ -117,11 +122,7 @@ class CuriousRanker(Ranker):
         self, graph: Graph, histories: Sequence[Int32], candidates: Candidates, kind: str, power: int
     ) -> Float64:
         """Sum a power of visits or errors over each history, divided by the same power of the total visits."""
-        kept = self.kept.setdefault(graph, {})
-        visited = dict.fromkeys(v for history in histories for v in history.tolist())
-        missing = [v for v in visited if v not in kept] if self.simulates else []
-        if missing:
-            kept.update(zip(missing, self.compute_parts(graph, missing), strict=True))
+        kept = self._find_parts(graph, histories)
         sums = np.zeros(len(candidates.nodes))
         for history, (first, end) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
             parts = [kept[v] for v in history.tolist() if v in kept]
@@ -133,6 +134,23 @@ class CuriousRanker(Ranker):
                 total = sum(part.total for part in parts) ** power or 1.0
                 sums[first:end] = by_node[candidates.nodes[first:end]] / total
         return sums
+
+    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
+        kept = self._find_parts(graph, [history])
+        rows = np.zeros((len(history), len(nodes)))
+        for row, v in zip(rows, history.tolist(), strict=True):
+            if v in kept:
+                row[:] = kept[v].look_up(nodes)
+        return rows / (sum(kept[v].total for v in history.tolist() if v in kept) or 1.0)
+
+    def _find_parts(self, graph: Graph, histories: Sequence[Int32]) -> dict[int, Part]:
+        """Return all parts that are kept; those of the histories that are missing are simulated first."""
+        kept = self.kept.setdefault(graph, {})
+        visited = dict.fromkeys(v for history in histories for v in history.tolist())
+        missing = [v for v in visited if v not in kept] if self.simulates else []
+        if missing:
+            kept.update(zip(missing, self.compute_parts(graph, missing), strict=True))
+        return kept
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         """Simulate walkers from each of some positions, along all paths if they are few, otherwise sampled."""

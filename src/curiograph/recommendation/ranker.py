@@ -62,6 +62,13 @@ class Ranker(ABC):
         """Return the standard error of each score; zero for a deterministic ranker."""
         return np.zeros(len(candidates.nodes))
 
+    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
+        """Return what each visited node (row) contributes to the score of each of `nodes` (column).
+
+        The sum of a column is the score. None if the scores are not sums over the history.
+        """
+        return None
+
     def parts(self) -> Mapping[str, Ranker]:
         """Return the components of this ranker by name."""
         return {self.name: self}
@@ -137,8 +144,8 @@ def check_ranker(ranker: RankerLike, graph: Graph | None = None, *, seed: int = 
     """Raise RankerError unless a ranker fulfills its contract.
 
     A ranker must give one finite number per candidate. The scores must be the same in repeated calls, for a user alone
-    and among others, for a candidate alone and among others, and when joined from the components. Histories and
-    candidates must not be modified.
+    and among others, for a candidate alone and among others, and when joined from the components; contributions must
+    sum to them. Histories and candidates must not be modified.
 
     Parameters
     ----------
@@ -196,6 +203,9 @@ def _check_scoring(ranker: Ranker, graph: Graph, histories: Sequence[Int32], can
             raise RankerError(
                 f"ranker {ranker.name!r} scores candidates of user {user} differently when there are fewer of them."
             )
+        rows = ranker.contributions(graph, history, nodes)
+        if rows is not None and not _are_close(np.asarray(rows).sum(axis=0), scores[own]):
+            raise RankerError(f"ranker {ranker.name!r} gives contributions that do not sum to scores of user {user}.")
 
 
 def _are_close(scores: Float64, expected: Float64) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -116,14 +116,31 @@ class PageRankRanker(Ranker):
             return
         kept = self._kept.setdefault(graph, {})
         new = [v for v in nodes if v not in kept][: max(0, _MAX_KEPT // graph.num_nodes - len(kept))]
-        for first in range(0, len(new), _BATCH_SIZE):
-            starts = new[first : first + _BATCH_SIZE]
-            teleports = [make_uniform_teleport(np.asarray([v], np.int32)) for v in starts]
+        kept.update(zip(new, self._solve_starts(graph, new), strict=True))
+
+    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
+        kept = self._kept.get(graph, {})
+        is_kept = all(v in kept for v in history.tolist())
+        if not is_kept and graph.num_nodes > MAX_EXACT_NODES:
+            return None  # local push starts from the whole history
+        is_backward = not is_kept and not graph.directed and 0 < len(nodes) < len(history)
+        starts, ends = (nodes, history) if is_backward else (history, nodes)
+        solved = (kept[v] for v in starts.tolist()) if is_kept else self._solve_starts(graph, starts.tolist())
+        visits, totals = map(np.asarray, zip(*((each[ends], total) for each, total in solved), strict=True))
+        if is_backward:  # undirected walks are reversible: strength(u) visits(u, v) = strength(v) visits(v, u)
+            strength = graph.transition.get_strength(history)
+            visits = visits.T * graph.transition.get_strength(nodes) / np.maximum(strength, 1e-300)[:, None]
+            totals = np.where(strength > 0, 1 / (1 - self.alpha), 1.0)
+        return np.asarray(visits / totals.sum())
+
+    def _solve_starts(self, graph: Graph, starts: Sequence[int]) -> Iterator[tuple[Float64, float]]:
+        """Yield the expected visits of every node from each of some start nodes, and their sum."""
+        for first in range(0, len(starts), _BATCH_SIZE):
+            teleports = [make_uniform_teleport(np.asarray([v], np.int32)) for v in starts[first : first + _BATCH_SIZE]]
             rows = compute_pagerank_rows(graph, self.alpha, teleports)
             totals = compute_flow_scales(graph, self.alpha, rows)
             rows *= totals[:, None]
-            for start, visits, total in zip(starts, rows, totals.tolist(), strict=True):
-                kept[start] = visits, total
+            yield from zip(rows, totals.tolist(), strict=True)
 
     def _push(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
         """Return scores of some nodes by local push, reading only the graph around the history and around them."""
@@ -229,6 +246,15 @@ class MixtureRanker(Ranker):
         parts = self.components.items()
         squares = [(self._unit[name] * part.errors(graph, histories, candidates)) ** 2 for name, part in parts]
         return np.asarray(np.sqrt(np.sum(squares, axis=0)))
+
+    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
+        total = np.zeros((len(history), len(nodes)))
+        for name, weight in self._unit.items():
+            part = self.components[name].contributions(graph, history, nodes) if weight else 0
+            if part is None:
+                return None
+            total += weight * part
+        return total
 
     def parts(self) -> Mapping[str, Ranker]:
         return self.components

@@ -1,9 +1,10 @@
-"""Reasons for recommendations: ranks by component, information gaps opened and closed, change of compressibility."""
+"""Reasons for recommendations: the share of every visited node in the score, and on request what theories say."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from curiograph.arrays import Int32
 from curiograph.centrality.history import History
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.growth.gap_loops import find_opened_loops
+from curiograph.growth.gap_loops import find_components, find_opened_loops
+from curiograph.recommendation.ranker import Ranker
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 
 MAX_RECENT_NODES = 50
-"""Number of last visited nodes that reasons consider: compressibility takes cubic time."""
-_MAX_NAMES = 6  # titles of a loop that a sentence lists; of a longer loop, only its ends
+"""Number of last visited nodes that theories consider: compressibility takes cubic time."""
+_NOTABLE = 0.5  # part of the largest share from which a second visited node is named
+_THIN = 0.25  # share of the named nodes below which the sentence says that there are others
 
 
 @dataclass(frozen=True)
@@ -28,9 +31,13 @@ class Reason:
     Examples
     --------
     >>> import curiograph as cg
-    >>> (top,) = cg.recommend(cg.toys.cycle(4), [0, 1, 2], ranker="pagerank").reasons
+    >>> (top,) = cg.recommend(cg.toys.cycle(5), [0, 1, 2], k=1, ranker="pagerank", theory=True).reasons
+    >>> top.sentence
+    'Because of 2 (40 %) and 0 (30 %).'
+    >>> [(label, round(share, 3)) for label, share in top.shares]
+    [(2, 0.404), (0, 0.298), (1, 0.298)]
     >>> top.node, top.links, top.opens
-    (3, (0, 2), ((3, 2, 1, 0),))
+    (3, (2,), ())
     """
 
     node: Hashable
@@ -39,16 +46,19 @@ class Reason:
     """Rank among all candidates by each component, 1 for the best; ties share the better rank."""
     candidates: int
     """Number of candidates."""
+    sentence: str
+    """The main reason as one sentence for users: the visited nodes with the largest shares, or what it is linked to."""
+    shares: tuple[tuple[Hashable, float], ...] = ()
+    """Visited nodes and their shares of the score, largest first; they sum to 1. Empty if the score is not a sum over
+    the history."""
     links: tuple[Hashable, ...] = ()
     """Visited nodes linked to it, in either direction."""
-    opens: tuple[tuple[Hashable, ...], ...] = ()
-    """Gaps that it opens, each as a loop of nodes that begins with it."""
-    closes: tuple[Hashable, ...] = ()
-    """Gaps that it closes, each given by the visited node that opened it."""
-    compressibility: float = 0.0
-    """Change of the compressibility of the visited subgraph, in bits."""
-    sentence: str = ""
-    """The main reason as one sentence for users: the loop that it closes or opens, or what it is linked to."""
+    opens: tuple[tuple[Hashable, ...], ...] | None = None
+    """With `theory`: gaps that it opens, each as a loop of nodes that begins with it."""
+    closes: tuple[Hashable, ...] | None = None
+    """With `theory`: gaps that it closes, each given by the visited node that opened it."""
+    compressibility: float | None = None
+    """With `theory`: change of the compressibility of the visited subgraph, in bits."""
 
     @property
     def story(self) -> str:
@@ -63,10 +73,11 @@ class Reason:
         return "; ".join(sentences)
 
     def __str__(self) -> str:
-        """Return a summary in one line."""
-        ranks = ", ".join(f"{rank} by {name}" for name, rank in self.ranks.items())
-        sentences = [f"of {self.candidates} candidates {ranks}", self.story]
-        return "; ".join([*filter(None, sentences), f"compressibility {self.compressibility:+.3f} bits"])
+        """Return the sentence, and with `theory` the gaps and the change of compressibility."""
+        if self.compressibility is None:
+            return self.sentence
+        text = "; ".join([*filter(None, [self.story]), f"compressibility {self.compressibility:+.3f} bits"])
+        return f"{self.sentence} {text[0].upper()}{text[1:]}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -75,90 +86,114 @@ class Reason:
 
 def explain_recommendations(
     graph: Graph,
+    ranker: Ranker,
     history: History,
     nodes: Int32,
     ranks: Mapping[str, Any],
     candidates: int,
-    stack: GraphBatch | None = None,
+    *,
+    theory: bool = False,
 ) -> list[Reason]:
-    """Return a reason for each of `nodes`, given their ranks by component and the number of candidates.
-
-    `stack` is the batch of the graph alone, to create it once for many calls.
-    """
-    indptr, indices = graph.skeleton.indptr, graph.skeleton.indices
-    recent = history.nodes
-    if len(recent) > MAX_RECENT_NODES:
-        recent = recent[np.isin(recent, history.nodes_last_at_end[-MAX_RECENT_NODES:])]
-    labels = {v: graph.names[v] for v in (*recent.tolist(), *nodes.tolist())}
+    """Return a reason for each of `nodes`, given their ranks by component and the number of candidates."""
+    indptr = graph.skeleton.indptr
+    visited, wanted = history.nodes.tolist(), nodes.tolist()
+    labels = {v: graph.names[v] for v in (*visited, *wanted)}
     titles = {v: str(label) if graph.titles is None else graph.titles[v] for v, label in labels.items()}
+    rows = np.transpose([*ranks.values()]).tolist()
 
-    def make_reason(place: int, **why: Any) -> Reason:
-        by_component = {name: int(each[place]) for name, each in ranks.items()}
-        return Reason(labels[int(nodes[place])], by_component, candidates, **why)
+    def make_reason(place: int, sentence: str, **why: Any) -> Reason:
+        by_component = dict(zip(ranks, rows[place], strict=True))
+        return Reason(labels[wanted[place]], by_component, candidates, sentence, **why)
 
-    if len(history.nodes) == 0:
+    if not visited:
         counts = (indptr[nodes + 1] - indptr[nodes]).tolist()
         popular = [f"Popular: linked with {count:,} other{'' if count == 1 else 's'}." for count in counts]
         return [make_reason(place, sentence=text) for place, text in enumerate(popular)]
-    if len(nodes) == 0:
+    if not wanted:
         return []
-    stack = GraphBatch.of([graph]) if stack is None else stack
-    length = len(recent)
+
+    @cache
+    def find_interests() -> dict[int, int]:
+        """Return the component of each visited node in the visited subgraph."""
+        return find_components({v: _find_links(graph, history.nodes, v) for v in visited}, visited)
+
+    def describe_shares(shares: Sequence[tuple[int, float]], links: Sequence[int]) -> str:
+        """Name one or two visited nodes with the largest shares, and whether the recommended node links the two."""
+        (first, largest), (second, next_share) = (*shares, (-1, 0.0))[:2]
+        named = {first: largest} if next_share < _NOTABLE * largest else {first: largest, second: next_share}
+        is_shown = largest <= 1 < len(shares)  # a share is above 1 if others are negative
+        text = " and ".join(f"{titles[v]} ({100 * x:.0f} %)" if is_shown else titles[v] for v, x in named.items())
+        if sum(named.values()) < _THIN:
+            return f"Because of much that you visited, most of all {text}."
+        is_bridge = len(named) > 1 and first in links and second in links
+        is_bridge = is_bridge and find_interests()[first] != find_interests()[second]
+        return f"Because of {text}{', which it links' if is_bridge else ''}."
+
+    def describe_links(links: Sequence[int]) -> str:
+        if not links:
+            return "Not linked to what you visited."
+        is_last = history.last in links
+        which = history.last if is_last else links[-1]
+        return f"Linked to what you visited {'last' if is_last else 'earlier'}, {titles[which]}."
+
+    theories = _apply_theories(graph, history, nodes) if theory else [{}] * len(nodes)
+    reasons = []
+    for place, shares in enumerate(_compute_shares(graph, ranker, history, nodes)):
+        links = _find_links(graph, history.nodes, wanted[place])
+        sentence = describe_shares(shares, links) if shares else describe_links(links)
+        named_shares, linked = tuple([(labels[v], x) for v, x in shares]), tuple([labels[v] for v in links])
+        reasons.append(make_reason(place, sentence, shares=named_shares, links=linked, **theories[place]))
+    return reasons
+
+
+def _find_links(graph: Graph, visited: Int32, v: int) -> list[int]:
+    """Return the visited nodes linked to a node, in order of visit."""
+    neighbors = graph.skeleton.indices[graph.skeleton.indptr[v] : graph.skeleton.indptr[v + 1]]
+    if len(neighbors) == 0:
+        return []
+    found: list[int] = visited[neighbors.take(neighbors.searchsorted(visited), mode="clip") == visited].tolist()
+    return found
+
+
+def _compute_shares(graph: Graph, ranker: Ranker, history: History, nodes: Int32) -> list[list[tuple[int, float]]]:
+    """Return the visited nodes and their shares of the score of each of `nodes`, largest first.
+
+    There are none if the scores are not sums over the history, or not above zero.
+    """
+    visited = history.nodes_last_at_end
+    parts = ranker.contributions(graph, visited, nodes)
+    if parts is None:
+        return [[] for _ in nodes]
+    sums = parts.sum(axis=0)
+    rows = np.round(parts / np.where(sums > 0, sums, np.inf), 9).T.tolist()  # above the solver's errors
+    pairs = ([pair for pair in zip(visited.tolist(), row, strict=True) if pair[1]] for row in rows)
+    return [sorted(row, key=lambda pair: -pair[1]) for row in pairs]
+
+
+def _apply_theories(graph: Graph, history: History, nodes: Int32) -> list[dict[str, Any]]:
+    """Return the gaps that a visit of each of `nodes` opens and closes, and the change of compressibility."""
+    recent = history.nodes
+    if len(recent) > MAX_RECENT_NODES:
+        recent = recent[np.isin(recent, history.nodes_last_at_end[-MAX_RECENT_NODES:])]
+    stack, length = GraphBatch.of([graph]), len(recent)
     compressibility = CompressibilityTracker(stack, recent[None, :].astype(np.int32), np.asarray([length]))
     after = compressibility.candidate_values(np.asarray([0, len(nodes)]), nodes)
     changes = (after - compressibility.values()[0]).tolist()
-
-    def find_links(v: int) -> list[int]:
-        """Return the recent nodes linked to a node, in order of visit."""
-        neighbors = indices[indptr[v] : indptr[v + 1]]
-        if len(neighbors) == 0:
-            return []
-        found: list[int] = recent[neighbors.take(neighbors.searchsorted(recent), mode="clip") == recent].tolist()
-        return found
-
-    links = [find_links(v) for v in nodes.tolist()]
-    closed: dict[int, list[int]] = {}  # openers of the gaps that a recommendation closes, by its place
-    # a node with a single link neither opens nor closes a gap
-    several = np.asarray([i for i, linked in enumerate(links) if len(linked) > 1])
-    if len(several):
-        walks = np.full((len(several), length + 1), -1, np.int32)
-        walks[:, :length] = recent
-        gaps = GapTracker(stack, walks, np.full(len(several), length))
-        gaps.closed.clear()  # gaps that the history itself closed
-        gaps.advance(nodes[several])
-        for rows in gaps.closed:
-            for place, opened_at, _ in rows.tolist():
-                closed.setdefault(int(several[place]), []).append(int(recent[opened_at]))
-    visited_neighbors = {v: find_links(v) for v in recent.tolist()} if len(several) else {}
-
-    def label_all(some: Iterable[int]) -> tuple[Hashable, ...]:
-        return tuple(labels[v] for v in some)
-
-    def join_titles(some: Sequence[int]) -> str:
-        """Return the titles around a loop as text; of a long loop, its ends."""
-        names = [titles[v] for v in some]
-        return " - ".join(names if len(names) <= _MAX_NAMES else [*names[:3], "...", names[-1]])
-
-    reasons = []
-    for i, v in enumerate(nodes.tolist()):
-        opened = list(find_opened_loops(visited_neighbors, links[i], v)) if len(links[i]) > 1 else []
-        if i in closed:
-            # the loop of the first gap; if its opener opened several, the one with the largest share of links
-            opener, order = closed[i][0], recent.tolist()
-            earlier = set(order[: order.index(opener)])
-            before = {u: [w for w in visited_neighbors[u] if w in earlier] for u in earlier}
-            loops = find_opened_loops(before, [u for u in visited_neighbors[opener] if u in earlier], opener)
-            closed_loop = max(loops, key=lambda loop: len(set(loop) & set(links[i])) / len(loop))
-            sentence = f"Closes the loop {join_titles(closed_loop)}."
-        elif opened:
-            sentence = f"Opens a loop with {join_titles(opened[0][1:])}."
-        elif history.last in links[i]:
-            sentence = f"Linked to what you visited last, {titles[history.last]}."
-        elif links[i]:
-            sentence = f"Linked to what you visited earlier, {titles[links[i][-1]]}."
-        else:
-            sentence = "Within reach of what you visited."
-        linked, closes, opens = label_all(links[i]), label_all(closed.get(i, ())), tuple(map(label_all, opened))
-        why = {"links": linked, "opens": opens, "closes": closes, "compressibility": changes[i], "sentence": sentence}
-        reasons.append(make_reason(i, **why))
-    return reasons
+    walks = np.full((len(nodes), length + 1), -1, np.int32)
+    walks[:, :length] = recent
+    gaps = GapTracker(stack, walks, np.full(len(nodes), length))
+    gaps.closed.clear()  # gaps that the history itself closed
+    gaps.advance(nodes)
+    closed: list[list[int]] = [[] for _ in nodes]
+    for place, opened_at, _ in (row for rows in gaps.closed for row in rows.tolist()):
+        closed[place].append(int(recent[opened_at]))
+    neighbors = {v: _find_links(graph, recent, v) for v in (*recent.tolist(), *nodes.tolist())}
+    loops = [find_opened_loops(neighbors, neighbors[v], v) for v in nodes.tolist()]
+    return [
+        {
+            "opens": tuple(tuple(graph.names[v] for v in loop) for loop in opened),
+            "closes": tuple(graph.names[v] for v in openers),
+            "compressibility": change,
+        }
+        for opened, openers, change in zip(loops, closed, changes, strict=True)
+    ]

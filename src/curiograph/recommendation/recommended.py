@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from curiograph.arrays import Float64, Int32
 from curiograph.centrality.history import History
-from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
+from curiograph.recommendation.ranker import Ranker
 from curiograph.recommendation.reasons import Reason, explain_recommendations
 from curiograph.results import Table
 
@@ -29,13 +29,14 @@ class Recommendations(list[tuple[Hashable, float]], Table):
     def __init__(
         self,
         graph: Graph,
+        ranker: Ranker,
         history: History,
         nodes: Int32,
         scores: Float64,
         errors: Float64,
         ranks: Mapping[str, Any],
         candidates: int,
-        stack: GraphBatch | None = None,
+        theory: bool = False,
     ) -> None:
         super().__init__((graph.names[v], s) for v, s in zip(nodes.tolist(), scores.tolist(), strict=True))
         self.graph = graph
@@ -47,7 +48,8 @@ class Recommendations(list[tuple[Hashable, float]], Table):
         """Names of the components whose ranks the reasons give."""
         self.skipped: list[Hashable] = []
         """Labels of the history that the graph does not have, which were skipped."""
-        self._history, self._nodes, self._ranks, self._stack = history, nodes, ranks, stack
+        self._ranker, self._history, self._nodes, self._ranks = ranker, history, nodes, ranks
+        self._theory = theory
 
     @property
     def history(self) -> list[Hashable]:
@@ -57,9 +59,8 @@ class Recommendations(list[tuple[Hashable, float]], Table):
     @cached_property
     def reasons(self) -> list[Reason]:
         """A reason for each recommendation."""
-        return explain_recommendations(
-            self.graph, self._history, self._nodes, self._ranks, self.candidates, self._stack
-        )
+        given = self.graph, self._ranker, self._history, self._nodes, self._ranks, self.candidates
+        return explain_recommendations(*given, theory=self._theory)
 
     def columns(self) -> dict[str, list[Any]]:
         labels, scores = [label for label, _ in self], [score for _, score in self]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, TypeVar, get_args
 
 import numpy as np
 
-from curiograph.centrality.history import History, is_history_batch
+from curiograph.centrality.history import History, is_history_batch, list_labels
 from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
-from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.labels import LabelReader
 from curiograph.parallel import Engine, EngineName, as_engine
@@ -22,6 +20,7 @@ from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.parts_file import load_parts, prepare_parts, save_parts
 from curiograph.recommendation.ranker import CandidateSet, Ranker, RankerLike, find_candidates, score_candidates
 from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, PopularPageRank, as_ranker
+from curiograph.recommendation.reasons import Reason
 from curiograph.recommendation.recommended import Recommendations
 from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, read_history
 from curiograph.validation import check_choice, check_integer
@@ -73,11 +72,6 @@ class Recommender:
         self.labels = LabelReader(graph)
         """Finds the nodes of labels, as numbers or as text."""
 
-    @cached_property
-    def _stack(self) -> GraphBatch:
-        """The graph as the only one of a batch, for reasons."""
-        return GraphBatch.of([self.graph])
-
     def recommend(
         self,
         history: Any,
@@ -88,6 +82,7 @@ class Recommender:
         filter: Filter = None,
         unknown: Unknown = "error",
         diversity: float = 0.0,
+        theory: bool = False,
     ) -> Any:
         """Return the `k` best candidates for a user, or a list of such lists for a list of histories.
 
@@ -106,7 +101,7 @@ class Recommender:
                 raise (type(error)(f"history {number}: {error}") if is_batch else error) from None
             users.append(visited)
             skipped.append(left_out)
-        tops = self.recommend_visited(users, k, candidates, [selection] * len(users))
+        tops = self.recommend_visited(users, k, candidates, [selection] * len(users), theory=theory)
         for top, left_out in zip(tops, skipped, strict=True):
             top.skipped = left_out
         return tops if is_batch else tops[0]
@@ -117,6 +112,8 @@ class Recommender:
         k: int,
         candidates: CandidateSet,
         selections: Sequence[Selection] | None = None,
+        *,
+        theory: bool = False,
     ) -> list[Recommendations]:
         """Return the `k` best candidates for each of several parsed histories, each with its own selection.
 
@@ -152,10 +149,19 @@ class Recommender:
                     for name, each in by_part.items():
                         above = np.sort(each[a:b][each[a:b] > each[top].min(initial=np.inf)])
                         ranks[name] = 1 + len(above) - above.searchsorted(each[top], side="right")
-                    tops[user] = Recommendations(
-                        graph, histories[user], chosen.nodes[c:d], scores[top], errors[c:d], ranks, b - a, self._stack
-                    )
+                    own_scores = chosen.nodes[c:d], scores[top], errors[c:d]
+                    tops[user] = Recommendations(graph, ranker, histories[user], *own_scores, ranks, b - a, theory)
         return [tops[user] for user in range(len(histories))]
+
+    def explain(self, history: Any, items: Any, *, theory: bool = False) -> list[Reason]:
+        """Return the reason for each of some items; the arguments are those of the function `explain`."""
+        visited, _ = read_history(self.labels, history, "error")
+        labels = list_labels("items", items)
+        nodes = np.asarray([self.labels.position(label) for label in labels], np.int32)
+        for label in (label for label, v in zip(labels, nodes, strict=True) if v in visited.nodes):
+            raise WalkError(f"the item {quote_value(label)} is in the history; leave it out of the items.")
+        top = self.recommend_visited([visited], len(nodes), "all", [Selection(given=nodes)], theory=theory)[0]
+        return top.reasons
 
     # ---- preparation ------------------------------------------------------------------------------------------------
 
@@ -241,6 +247,7 @@ def recommend(
     filter: Filter = None,
     unknown: Unknown = "error",
     diversity: float = 0.0,
+    theory: bool = False,
     ranker: RankerLike = "mixture",
     alpha: float = 0.85,
     weights: Mapping[str, float] | None = None,
@@ -274,6 +281,8 @@ def recommend(
     diversity : float
         From 0, the ranking by score, to 1, the nodes that share the fewest neighbors with each other: maximal marginal
         relevance among the 10 k best candidates, with the Jaccard index of neighborhoods as similarity.
+    theory : bool
+        Whether reasons also have the gaps that a node opens and closes, and the change of compressibility.
     ranker : {"mixture", "pagerank", "igt", "cpt"}, Ranker or object
         PageRank, curious PageRank for igt or cpt, a mixture of the three, a ranker that `fit_ranker` fitted to people,
         or a custom one.
@@ -300,8 +309,58 @@ def recommend(
     (['poetry', 'physics'], ['moon'])
     """
     return Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed).recommend(
-        history, k, candidates=candidates, exclude=exclude, filter=filter, unknown=unknown, diversity=diversity
+        history,
+        k,
+        candidates=candidates,
+        exclude=exclude,
+        filter=filter,
+        unknown=unknown,
+        diversity=diversity,
+        theory=theory,
     )
+
+
+def explain(
+    graph: Graph,
+    history: Any,
+    items: Any,
+    *,
+    ranker: RankerLike = "pagerank",
+    alpha: float = 0.85,
+    weights: Mapping[str, float] | None = None,
+    seed: int = 0,
+    theory: bool = False,
+) -> list[Reason]:
+    """Explain why each of some items fits a history, such as the recommendations of any other model.
+
+    Parameters
+    ----------
+    graph : Graph
+        Graph with at least one edge.
+    history : list
+        Labels of the visited nodes.
+    items : list
+        Labels of nodes that are not in the history.
+    ranker : {"mixture", "pagerank", "igt", "cpt"}, Ranker or object
+        Ranker whose scores the visited nodes have shares of.
+    alpha, weights, seed, theory
+        As for `recommend`.
+
+    Returns
+    -------
+    list of Reason
+        The reason for each item: its sentence, the shares of the visited nodes, and its rank among all candidates.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> for reason in cg.explain(cg.toys.library(), ["music", "physics"], ["poetry", "chemistry"]):
+    ...     print(f"{reason.node}: {reason}")
+    poetry: Because of music (68 %).
+    chemistry: Because of physics (68 %).
+    """
+    recommender = Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed)
+    return recommender.explain(history, items, theory=theory)
 
 
 def _find_components(ranker: Ranker, kind: type[T], prefix: str = "") -> dict[str, T]:

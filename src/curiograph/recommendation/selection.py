@@ -38,6 +38,8 @@ class Selection:
     """Function of a label that returns whether it may be recommended."""
     diversity: float = 0.0
     """From 0, the best scores, to 1, the least similar nodes."""
+    given: Int32 | None = None
+    """Positions that are selected, in this order, from all candidates."""
 
     @classmethod
     def create(cls, reader: LabelReader, exclude: Any = (), filter: Filter = None, diversity: Any = 0.0) -> Selection:
@@ -64,6 +66,8 @@ class Selection:
         similarity to a node selected before. The similarity of two nodes is the Jaccard index of their closed
         neighborhoods.
         """
+        if self.given is not None:
+            return nodes.searchsorted(self.given)
         if len(self.excluded):
             offered = offered & ~np.isin(nodes, self.excluded)
         if self.allowed is not None:

@@ -27,7 +27,7 @@ BATCH_SIZE = 32
 _BATCH_NODES = 2_000
 """Maximum number of recommended nodes of a batch, unless one history has more."""
 _MAX_REASONS = 20
-"""Maximum number of links and of gaps in the reason of one node."""
+"""Maximum number of shares, links and gaps in the reason of one node."""
 
 
 class RecommendQuery(NamedTuple):
@@ -37,6 +37,7 @@ class RecommendQuery(NamedTuple):
     k: int
     candidates: CandidateSet
     reasons: bool
+    theory: bool
     prepared_only: bool
 
     @property
@@ -125,22 +126,27 @@ def _answer_batch(query: RecommendQuery, users: Sequence[QueuedUser]) -> list[by
     answers: list[bytes | Exception] = []
     histories, selections = [user.history for user in users], [user.selection for user in users]
     try:
-        tops = recommender.recommend_visited(histories, query.k, query.candidates, selections)
+        settings = histories, query.k, query.candidates, selections
+        tops = recommender.recommend_visited(*settings, theory=query.theory)
         for user, top in zip(users, tops, strict=True):
             nodes: list[dict[str, Any]] = [
                 {"node": encode_label(label), "score": score, "stderr": stderr}
                 for (label, score), stderr in zip(top, top.stderr, strict=True)
             ]
-            for node, reason in zip(nodes, top.reasons if query.reasons else (), strict=False):
+            for node, reason in zip(nodes, top.reasons if query.reasons or query.theory else (), strict=False):
                 node |= {
                     "ranks": reason.ranks,
                     "candidates": reason.candidates,
-                    "links": encode_labels(reason.links[:_MAX_REASONS]),
-                    "opens": [encode_labels(loop) for loop in reason.opens[:_MAX_REASONS]],
-                    "closes": encode_labels(reason.closes[:_MAX_REASONS]),
-                    "compressibility": encode_number(reason.compressibility),
                     "sentence": encode_label(reason.sentence),
+                    "shares": [(encode_label(v), share) for v, share in reason.shares[:_MAX_REASONS]],
+                    "links": encode_labels(reason.links[:_MAX_REASONS]),
                 }
+                if query.theory:
+                    node |= {
+                        "opens": [encode_labels(loop) for loop in (reason.opens or ())[:_MAX_REASONS]],
+                        "closes": encode_labels((reason.closes or ())[:_MAX_REASONS]),
+                        "compressibility": encode_number(reason.compressibility),
+                    }
             answer = {"history": encode_labels(top.history), "candidates": top.candidates, "recommendations": nodes}
             if query.prepared_only:
                 visited = user.history.nodes.tolist()

@@ -67,7 +67,7 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
         await service.workers.run(computations.check_labels, histories, graph=opened)  # raises an error
     if nodes_to_prepare:
         recommender = await run_until_disconnect(request, service.prepare_nodes(opened, nodes_to_prepare))
-    query = RecommendQuery(recommender, body.k, body.candidates, body.reasons, body.prepared_only)
+    query = RecommendQuery(recommender, body.k, body.candidates, body.reasons, body.theory, body.prepared_only)
     work = service.batcher.answer([QueuedUser(query, history, selection, skipped) for history, skipped in read])
     answers = await (work if len(histories) * body.k <= MANY_LABELS else run_until_disconnect(request, work))
     content = answers[0] if body.histories is None else b'{"users":[%b]}' % b",".join(answers)

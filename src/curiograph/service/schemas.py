@@ -166,6 +166,8 @@ class RecommendRequest(_Request):
     diversity: Annotated[float, Field(ge=0, le=1)] = 0.0
     """0: the best scores; 1: nodes that share the fewest neighbors."""
     reasons: bool = False
+    theory: bool = False
+    """Reasons also have the gaps that a node opens and closes, and the change of compressibility."""
     prepared_only: bool = False
     """Answer at once, without simulation: use the prepared nodes of a history, and PageRank alone if none is prepared.
     Otherwise missing nodes are prepared first, which may take long."""
@@ -454,7 +456,8 @@ class RankResponse(_Response):
 
 
 class RecommendedNode(_Response):
-    """A node to visit next; the fields after `stderr` are present if reasons were requested."""
+    """A node to visit next; the fields after `stderr` are present if reasons were requested, the last three if `theory`
+    was."""
 
     node: NodeLabel
     score: float
@@ -462,15 +465,18 @@ class RecommendedNode(_Response):
     ranks: dict[str, int] | None = None
     """Rank among all candidates, by each kind of walker."""
     candidates: int | None = None
+    sentence: str | None = None
+    """The main reason as one sentence for users."""
+    shares: list[tuple[NodeLabel, float]] | None = None
+    """The visited nodes with the largest shares of the score; none if it is not a sum over the history."""
     links: list[NodeLabel] | None = None
+    """Visited nodes linked to it."""
     opens: list[list[NodeLabel]] | None = None
     """Loops of the gaps that a visit of the node would open."""
     closes: list[NodeLabel] | None = None
     """Nodes that opened the gaps which a visit of the node would close."""
     compressibility: Number = None
     """Change of compressibility by a visit of the node, in bits."""
-    sentence: str | None = None
-    """The main reason as one sentence for users."""
 
 
 class RecommendResponse(_Response):

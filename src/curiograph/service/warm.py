@@ -29,7 +29,7 @@ def warm_kernels() -> None:
     picture.view_walk(OpenGraph(graph), shown)
     lay_out_walk(3, np.array([[0, 1], [1, 2]]), 1)
     pagerank(graph, history=walk)
-    recommend(graph, [walk, walk[:1], []], 3, diversity=0.5)[0].to_dict()
+    recommend(graph, [walk, walk[:1], []], 3, diversity=0.5, theory=True)[0].to_dict()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "links.csv"
         path.write_text("a,b\nb,c\n")

@@ -5,7 +5,6 @@ import { AGENTS, MOTIVES, count, describeEffect, isExample, joinLoop, make } fro
 
 const MAX_ROWS = 60;
 const MAX_GAPS = 200;
-const MAX_REASONED = 50; // nodes of a walk up to which the reasons of the service are about all of it
 const MIN_CHOICES = 5;
 const MAX_COMPARED = 40; // own choices that are compared, the newest
 
@@ -142,7 +141,7 @@ export async function showRecommendations(box, page) {
     const index = view.candidates.findIndex((candidate) => candidate.node === node);
     const known = view.candidates[index];
     const effect = known && describeEffect(known.opens, known.closes);
-    const about = known ? (effect ? `Linked to your walk; ${effect} ${known.opens + known.closes === 1 ? "gap" : "gaps"}.` : "Linked to your walk.") : view.walk.length > MAX_REASONED ? "" : title(sentence ?? "");
+    const about = `${title(sentence ?? "")}${effect ? ` It ${effect} ${known.opens + known.closes === 1 ? "gap" : "gaps"}.` : ""}`;
     const text = make("span", { className: "name" }, title(node), make("br"), make("small", {}, about));
     list.append(make("li", {}, known ? make("button", { className: "row", onclick: () => page.visit(index) }, text) : make("div", { className: "row" }, text, make("small", {}, "not linked from here"))));
   }
