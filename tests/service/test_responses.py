@@ -102,7 +102,7 @@ def test_recommend_equals_library(api, candidates):
             assert mine == its | {name: _to_lists(its[name]) for name in ("links", "opens", "closes")}
     alone = post(api, "recommend", graph=LIBRARY, history=histories[0], k=3, candidates=candidates)
     assert [tuple(each.values())[:2] for each in alone["recommendations"]] == expected[0]
-    assert set(alone["recommendations"][0]) == {"node", "score", "stderr"}
+    assert set(alone["recommendations"][0]) == {"node", "score"}
 
 
 def test_recommend_with_excluded_allowed_unknown_and_no_nodes(api):

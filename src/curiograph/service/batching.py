@@ -127,10 +127,7 @@ def _answer_batch(query: RecommendQuery, users: Sequence[QueuedUser]) -> list[by
     try:
         tops = recommender.recommend_visited(histories, query.k, query.candidates, selections)
         for user, top in zip(users, tops, strict=True):
-            nodes: list[dict[str, Any]] = [
-                {"node": encode_label(label), "score": score, "stderr": stderr}
-                for (label, score), stderr in zip(top, top.stderr, strict=True)
-            ]
+            nodes: list[dict[str, Any]] = [{"node": encode_label(label), "score": score} for label, score in top]
             for node, reason in zip(nodes, top.reasons if query.reasons else (), strict=False):
                 node |= {
                     "ranks": reason.ranks,
