@@ -25,9 +25,10 @@ RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
 MAX_EXACT_NODES = 50_000
 """Size up to which PageRank is solved on the whole graph unless it is prepared; on larger graphs, by local push."""
+MAX_SOLVED_NODES = 10_000
+"""Size up to which parts are solved: for all nodes this is faster than local push from each."""
 
 _SCORE_STEP = 1e-10  # PageRanks closer than this are ties: far above the solver's errors, which depend on the batch
-_MAX_SOLVED_NODES = 10_000  # size up to which solving for all nodes is faster than local push from each
 _PUSHED_VISITS = 2e-6  # expected visits per link, as a share of all, that local push follows
 _BATCH_SIZE = 64  # histories solved together; bounds the memory
 
@@ -116,7 +117,7 @@ class PageRankRanker(PartRanker):
         return super().find_reached(graph, histories) if is_prepared else None
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
-        if graph.num_nodes > _MAX_SOLVED_NODES:
+        if graph.num_nodes > MAX_SOLVED_NODES:
             return compute_in_threads(partial(self._push_parts, graph), nodes, self.workers)
         parts = []
         for first in range(0, len(nodes), _BATCH_SIZE):
