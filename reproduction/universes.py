@@ -191,9 +191,9 @@ def _compute_tables(graph: Graph, starts: Int32, effort: Effort, seed: int) -> I
         for steps in range(1, effort.steps + 1):
             walking: dict[str, Any] = {"steps": steps, "p_g": p_g, "walks": effort.walkers, "seed": seed}
             after = np.zeros_like(before)
-            found = simulate_few_steps(graph, starts.tolist(), reward, alpha=1.0, groups=2, **walking)
-            for row, each in zip(after, found, strict=True):
-                row[each.nodes] = each.visits
+            found = simulate_few_steps(graph, starts.tolist(), reward, alpha=1.0, **walking)
+            for row, (nodes, visits) in zip(after, found, strict=True):
+                row[nodes] = visits
             yield after - before, equal
             before = after
     for name in REWARDS:

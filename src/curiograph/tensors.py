@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import CuriographError, FileFormatError, shorten_text
-from curiograph.files import PathLike, open_atomic
+from curiograph.files import PathLike, hash_chunks, open_atomic
 
 Array = NDArray[Any]
+MakeMetadata: TypeAlias = Callable[[str], Mapping[str, str]]
 
 _DTYPES = {"U8": np.uint8, "I32": np.int32, "I64": np.int64, "F32": np.float32, "F64": np.float64}
 
@@ -58,6 +62,63 @@ def map_tensors(path: PathLike, kind: str, fix: str) -> tuple[Mapping[str, str],
             arrays[name] = array.view(dtype).reshape(shape)
             begin += len(array)
         return file.metadata() or {}, arrays
+
+
+@dataclass(frozen=True)
+class ArrayChunks:
+    """A one-dimensional array that is written in chunks, so that it need not be in memory."""
+
+    dtype: Any
+    """Data type of the chunks."""
+    length: int
+    """Number of entries of all chunks."""
+    chunks: Iterable[Array]
+    """The entries, from first to last."""
+
+
+def stream_tensors(path: PathLike, arrays: Mapping[str, ArrayChunks], make_metadata: MakeMetadata) -> None:
+    """Write arrays to a safetensors file, chunk by chunk and atomically.
+
+    `make_metadata` returns the metadata, given the SHA-256 of the arrays; its length must not depend on the hash.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     chunks = ArrayChunks(np.int32, 3, [np.arange(2), np.array([2])])
+    ...     stream_tensors(f"{folder}/a.safetensors", {"x": chunks}, lambda checksum: {"sum": checksum})
+    ...     metadata, arrays = map_tensors(f"{folder}/a.safetensors", "example", "write it again")
+    ...     arrays["x"], metadata["sum"] == hash_data(f"{folder}/a.safetensors")
+    (array([0, 1, 2], dtype=int32), True)
+    """
+    codes = {np.dtype(dtype): code for code, dtype in _DTYPES.items()}
+    entries, end = {}, 0
+    ordered = sorted(arrays, key=lambda name: (-np.dtype(arrays[name].dtype).itemsize, name))  # keeps them aligned
+    for name in ordered:
+        dtype, length = np.dtype(arrays[name].dtype), arrays[name].length
+        begin, end = end, end + length * dtype.itemsize
+        entries[name] = {"dtype": codes[dtype], "shape": [length], "data_offsets": [begin, end]}
+
+    def make_header(checksum: str) -> bytes:
+        text = json.dumps({"__metadata__": make_metadata(checksum), **entries}, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 8)
+        return len(text).to_bytes(8, "little") + text
+
+    digest = hashlib.sha256()
+    with open_atomic(path) as stream:
+        stream.write(make_header(digest.hexdigest()))  # of the right length
+        for name in ordered:
+            for chunk in arrays[name].chunks:
+                data = np.ascontiguousarray(chunk, arrays[name].dtype).data
+                digest.update(data)
+                stream.write(data)
+        stream.seek(0)
+        stream.write(make_header(digest.hexdigest()))
+
+
+def hash_data(path: PathLike) -> str:
+    """Return the SHA-256 of the arrays of a safetensors file, which are read and not mapped."""
+    with open(path, "rb") as stream:
+        stream.seek(8 + int.from_bytes(stream.read(8), "little"))
+        return hash_chunks(iter(lambda: stream.read(2**20), b""))
 
 
 def write_tensors(path: PathLike, arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:

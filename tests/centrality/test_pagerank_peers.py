@@ -190,7 +190,8 @@ def test_ranker_uses_self_loops_and_parallel_edges(directed, monkeypatch):
     expected = cg.pagerank(graph, history=[0]).scores
     candidates = Candidates(np.array([0, 4]), np.array([1, 2, 3, 4], np.int32))
     for most, error in ((10**6, 1e-9), (0, 0.02)):  # exact, and by local push
-        monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", most)
+        for limit in ("MAX_EXACT_NODES", "MAX_SOLVED_NODES"):
+            monkeypatch.setattr(f"curiograph.recommendation.rankers.{limit}", most)
         found = PageRankRanker().scores(graph, [np.array([0], np.int32)], candidates)
         np.testing.assert_allclose(found, expected[1:], atol=error)
 

@@ -43,7 +43,8 @@ def test_other_rankers_fulfill_the_contract(ranker):
 
 
 def test_local_push_fulfills_the_contract(monkeypatch):
-    monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 0)
+    for limit in ("MAX_EXACT_NODES", "MAX_SOLVED_NODES"):
+        monkeypatch.setattr(f"curiograph.recommendation.rankers.{limit}", 0)
     cg.check_ranker("pagerank")
 
 

@@ -110,7 +110,7 @@ def test_recommend_equals_library(api, candidates):
     assert plain == result
     alone = post(api, "recommend", history=histories[0], **settings)
     assert [tuple(each.values())[:2] for each in alone["recommendations"]] == expected[0]
-    assert set(alone["recommendations"][0]) == {"node", "score", "stderr"}
+    assert set(alone["recommendations"][0]) == {"node", "score"}
 
 
 def test_recommend_with_excluded_allowed_unknown_and_no_nodes(api):

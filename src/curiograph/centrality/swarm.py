@@ -7,11 +7,11 @@ exceed its size are walkers sampled. The visit probabilities do not depend on al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -19,7 +19,7 @@ import scipy.sparse
 from curiograph import kernels
 from curiograph.agents.agent import Agent, score_candidates
 from curiograph.agents.layers import limit_blas_threads
-from curiograph.arrays import Float32, Float64, Int32, Int64
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Candidates, Exploration, Fallback, Streams
 from curiograph.graph.batch import GraphBatch
@@ -94,7 +94,13 @@ class WalkerPolicy:
         )
         scores = score_candidates(self.agent, exploration)
         candidates = exploration.candidates
-        return candidates, kernels.rank_probabilities.compute_probabilities(candidates.offsets, scores, self.p_g)
+        chances = kernels.rank_probabilities.compute_probabilities(candidates.offsets, scores, self.p_g)
+        if self.stack.graphs[0].weights is not None:
+            graph, lasts = self.stack.graphs[0], nodes[:, length - 1]
+            kernels.rank_probabilities.weigh_probabilities(
+                graph.indptr, graph.indices, graph.weights, lasts, candidates.offsets, candidates.nodes, chances
+            )
+        return candidates, chances
 
 
 @dataclass(frozen=True)
@@ -253,52 +259,33 @@ def combine_visits(several: Sequence[SwarmVisits], alphas: Float64) -> tuple[Int
 # ---- greedy walkers of few steps from single nodes, simulated in one kernel ------------------------------------------
 
 
-class StartVisits(NamedTuple):
-    """Expected visits between teleports from one start node, as `kernels.greedy_walkers.simulate_walkers` returns."""
-
-    nodes: Int32
-    """Positions of the nodes reached, ascending."""
-    visits: Float32
-    """Expected visits of `nodes`."""
-    errors: Float32
-    """Standard errors of `visits`; zero if all paths were followed."""
-    total: float
-    """Sum of the expected visits of all nodes, including those not returned."""
-
-
 def simulate_few_steps(
     graph: Graph,
-    starts: Iterable[int],
+    starts: Sequence[int],
     reward: int,
     *,
     steps: int,
     alpha: float,
     p_g: float,
     walks: int,
-    groups: int,
     tail: float = 0.0,
-    least: float = 0.0,
     fallback: Fallback = "frontier",
     seed: int = 0,
-) -> Iterator[StartVisits]:
-    """Yield the expected visits of greedy walkers from each of some positions.
+) -> Iterator[tuple[Int32, Float64]]:
+    """Yield the nodes that greedy walkers reach from each of some positions, and their expected visits.
 
-    `walks` walkers, in `groups` independent groups, take up to `steps` steps from each start; step k has weight
-    alpha^k, and sampled walkers stop when it is below `tail`. Visits below `least` are not returned. `reward` is a code
-    of `kernels.greedy_walkers`.
+    `walks` walkers take up to `steps` steps from each start; step k has weight alpha^k, and sampled walkers stop when
+    it is below `tail`. `reward` is a code of `kernels.greedy_walkers`.
     """
     table = _get_reward_table(reward, steps + 1)
     entropies, unit = build_entropy_table((steps + 1) ** 2)
-    sums, seen = np.zeros((groups + 1, graph.num_nodes)), np.zeros(graph.num_nodes, np.int8)
+    sums, seen = np.zeros(graph.num_nodes), np.zeros(graph.num_nodes, np.int8)
     at_dead_end = kernels.candidates.FRONTIER if fallback == "frontier" else kernels.candidates.ANYWHERE
-    for start in starts:
-        streams = kernels.random.make_streams(States.start(np.asarray([start], np.int32), seed).streams[0], 0, groups)
-        yield StartVisits(
-            *kernels.greedy_walkers.simulate_walkers(
-                graph.indptr, graph.indices, graph.skeleton.indptr, graph.skeleton.indices, start, steps, alpha, p_g,
-                -(-walks // groups), groups, tail, at_dead_end, streams, reward,
-                entropies, unit, table, sums, seen, least,
-            )
+    for start, stream in zip(starts, States.start(np.asarray(starts, np.int32), seed).streams, strict=True):
+        yield kernels.greedy_walkers.simulate_walkers(
+            graph.indptr, graph.indices, graph.weights, graph.skeleton.indptr, graph.skeleton.indices, start, steps,
+            alpha, p_g, walks, tail, at_dead_end, kernels.random.make_streams(stream, 0, 1)[0], reward, entropies, unit,
+            table, sums, seen,
         )  # fmt: skip
 
 

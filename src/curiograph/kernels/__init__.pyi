@@ -25,6 +25,7 @@ from . import lookahead as lookahead
 from . import matched_walks as matched_walks
 from . import memory_steps as memory_steps
 from . import nearest_items as nearest_items
+from . import node_sums as node_sums
 from . import observation as observation
 from . import pagerank_batch as pagerank_batch
 from . import pagerank_single as pagerank_single
@@ -40,5 +41,6 @@ from . import shortest_paths as shortest_paths
 from . import subgraph_measures as subgraph_measures
 from . import subgraphs as subgraphs
 from . import visit_counts as visit_counts
+from . import visit_push as visit_push
 from . import weighted as weighted
 from . import weighted_networks as weighted_networks

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import has_edge, reserve, sort_range
-from curiograph.kernels.candidates import find_candidates, round_scores
+from curiograph.kernels.adjacency import has_edge, reserve
+from curiograph.kernels.candidates import find_candidates
 from curiograph.kernels.compressibility import allocate_workspace, compute_bits
 from curiograph.kernels.jit import inline_kernel, inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
-from curiograph.kernels.rank_probabilities import compute_probabilities
+from curiograph.kernels.rank_probabilities import apply_weights, sum_tail
 from curiograph.kernels.resampling import branch_walkers
 
 MAX_NODES = 7
@@ -31,41 +31,37 @@ def count_table_entries(nodes: int) -> int:
 
 @kernel
 def simulate_walkers(
-    out_indptr, out_indices, indptr, indices, start, steps, alpha, p_g, size, groups, tail, fallback, streams, reward,
-    f, unit, table, sums, seen, least,
+    out_indptr, out_indices, out_weights, indptr, indices, start, steps, alpha, p_g, walks, tail, fallback, stream,
+    reward, f, unit, table, sums, seen,
 ):  # fmt: skip
-    """Simulate walkers from one start; follow all paths if they are few, and otherwise sample them in groups.
+    """Simulate walkers from one start; follow all paths if they are few, and otherwise sample them.
 
     Parameters
     ----------
-    out_indptr, out_indices : out-neighbors, along which walkers move.
+    out_indptr, out_indices, out_weights : out-neighbors, along which walkers move; None for equal weights.
     indptr, indices : neighbors in either direction, which define subgraphs.
     start : start node.
     steps : maximum number of steps, less than `MAX_NODES`.
     alpha, p_g : weight of a step relative to the one before, and parameter of the rank transition.
-    size, groups, tail : limits of the swarm, see `centrality.swarm.SwarmLimits`.
+    walks, tail : limits of the swarm of one group, see `centrality.swarm.SwarmLimits`.
     fallback : candidates at a dead end, see `kernels.candidates`.
-    streams : random stream of each group.
+    stream : random stream.
     reward : `GAPS` or `COMPRESSIBILITY`.
     f, unit : entropy table of the compressibility.
     table : rewards of all subgraphs of up to `steps` + 1 nodes; NaN if not computed yet.
-    sums : workspace, (groups + 1) x nodes, zeros on entry and on return.
+    sums : workspace, a zero per node on entry and on return.
     seen : workspace, a zero per node on entry and on return.
-    least : smallest expected number of visits that is returned.
 
     Returns
     -------
-    The nodes reached, ascending; their expected visits and standard errors; and the expected visits of all nodes.
+    The nodes reached, in order of discovery, and their expected visits.
     """
     work = allocate_workspace(np.int64(MAX_NODES))
-    touched = np.empty(1024, np.int32)
-    touched[0] = start
-    num_touched = np.int64(1)
-    seen[start] = 1
-    sums[groups, start] = 1.0
+    touched, num_touched = np.empty(1024, np.int32), np.int64(1)
     paths, nowhere = np.empty((1, 1), np.int32), np.empty(MAX_NODES, np.int32)
-    bounds, states, weights = np.empty(2, np.int64), np.empty(1, np.int64), np.empty(1, np.float64)
-    paths[0, 0], bounds[0], bounds[1], states[0], weights[0] = start, 0, 1, 0, 1.0
+    bounds, states, weights = np.zeros(2, np.int64), np.zeros(1, np.int64), np.ones(1, np.float64)
+    paths[0, 0] = touched[0] = start
+    sums[start] = seen[start] = 1
     for t in range(MAX_NODES):
         nowhere[t] = -1
     sampled = False
@@ -73,68 +69,66 @@ def simulate_walkers(
         if not alpha**step > (tail if sampled else _NEGLIGIBLE):
             break
         count = paths.shape[0]
-        lengths, low, high = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+        lengths, low, high = np.empty(count, np.int64), np.zeros(count, np.int64), np.empty(count, np.int64)
         for i in range(count):
-            lengths[i], low[i], high[i] = step, 0, indptr.shape[0] - 1
+            lengths[i], high[i] = step, indptr.shape[0] - 1
         offsets, candidates = find_candidates(out_indptr, out_indices, paths, lengths, low, high, fallback)
-        rewards = np.empty(candidates.shape[0], np.float64)
-        marked = nowhere.copy()
+        chances = np.empty(candidates.shape[0], np.float64)
+        marked, branches = nowhere.copy(), 0
         for i in range(count):
             first, last = offsets[i], offsets[i + 1]
-            if first < last:
-                _mark_neighbors(indptr, indices, paths[i], marked, seen)
-                _compute_rewards(
-                    out_indptr, out_indices, indptr, indices, paths[i], candidates[first:last], seen, reward, f, unit,
-                    table, work, rewards[first:last],
-                )  # fmt: skip
+            if first == last:
+                continue
+            _mark_neighbors(indptr, indices, paths[i], marked, seen)
+            _compute_chances(
+                out_indptr, out_indices, indptr, indices, paths[i], candidates[first:last], seen, p_g, reward, f, unit,
+                table, work, chances[first:last],
+            )  # fmt: skip
+            if out_weights is not None:
+                apply_weights(
+                    out_indptr, out_indices, out_weights, paths[i, step - 1], candidates, chances, first, last
+                )
+            weight = weights[i] * alpha**step
+            for c in range(first, last):
+                if chances[c] > 0.0:
+                    branches += 1
+                    v = candidates[c]
+                    if not seen[v] & 1:
+                        seen[v] |= 1
+                        touched = reserve(touched, num_touched, 1)
+                        touched[num_touched] = v
+                        num_touched += 1
+                    sums[v] += weight * chances[c]
         _mark_neighbors(indptr, indices, nowhere[:step], marked, seen)
-        chances, branches = compute_probabilities(offsets, rewards, p_g), 0
-        for c in range(chances.shape[0]):
-            branches += chances[c] > 0.0
-        touched, num_touched = _mark_reached(candidates, chances, seen, touched, num_touched)
-        for g in range(bounds.shape[0] - 1):
-            row = g if sampled else groups
-            for k in range(bounds[g], bounds[g + 1]):
-                weight = weights[k] * alpha**step
-                for c in range(offsets[states[k]], offsets[states[k] + 1]):
-                    sums[row, candidates[c]] += weight * chances[c]
         if step == steps:
             break
-        if not sampled and branches > size * groups:
-            sampled = True
-            bounds = np.empty(groups + 1, np.int64)
-            for g in range(groups + 1):
-                bounds[g] = g * states.shape[0]
-            states, weights = _repeat(states, groups), _repeat(weights, groups)
-        wanted = max(1, int(size * alpha ** (1.2 * step))) if sampled else size * groups
-        luck = np.empty(bounds.shape[0] - 1, np.float64)
-        for g in range(luck.shape[0]):
-            luck[g] = draw_uniform(streams[g], step, np.int64(0))
-        bounds, chosen, weights = branch_walkers(bounds, states, weights, offsets, chances, wanted, luck)
+        sampled |= branches > walks
+        luck = np.empty(1, np.float64)
+        luck[0] = draw_uniform(stream, step, np.int64(0))
+        bounds[1], states = count, np.arange(count)
+        wanted = max(1, int(walks * alpha ** (1.2 * step))) if sampled else walks
+        _, chosen, weights = branch_walkers(bounds, states, weights, offsets, chances, wanted, luck)
         if chosen.shape[0] == 0:
             break
-        paths, states = _extend_paths(paths, offsets, candidates, chosen)
-    return _summarize(touched, num_touched, seen, sums, groups, sampled, least)
-
-
-@inner_kernel
-def _repeat(values, times):
-    """Return an array repeated end to end."""
-    out = np.empty(times * values.shape[0], values.dtype)
-    for k in range(out.shape[0]):
-        out[k] = values[k % values.shape[0]]
-    return out
+        paths = _extend_paths(paths, offsets, candidates, chosen)
+    nodes, visits = touched[:num_touched].copy(), np.empty(num_touched, np.float64)
+    for k in range(num_touched):
+        visits[k] = sums[nodes[k]]
+        sums[nodes[k]] = seen[nodes[k]] = 0
+    return nodes, visits
 
 
 @inline_kernel
-def _compute_rewards(
-    out_indptr, out_indices, indptr, indices, path, candidates, marks, reward, f, unit, table, work, out
+def _compute_chances(
+    out_indptr, out_indices, indptr, indices, path, candidates, marks, p_g, reward, f, unit, table, work, out
 ):
-    """Write the reward of the path with each candidate, ascending, rounded to nine digits of the largest, to `out`.
+    """Write the probability of each candidate of a path, ascending, to `out`: the rank transition of their rewards.
 
-    The neighbors of all nodes of the path but the last are marked by `_mark_neighbors`.
+    The neighbors of all nodes of the path but the last are marked by `_mark_neighbors`. Candidates that are linked to
+    the same nodes of the path have the same reward, so only these sets of links are ranked. Rewards are rounded to nine
+    digits of the largest.
     """
-    length = path.shape[0]
+    length, count = path.shape[0], candidates.shape[0]
     begin = 0  # of the subgraphs of length + 1 nodes in the table
     for m in range(1, length + 1):
         begin += 1 << (m * (m - 1) // 2)
@@ -145,25 +139,53 @@ def _compute_rewards(
                 inner |= 1 << (t * (t - 1) // 2 + s)
     at_end = path[length - 1]
     is_neighbor = has_edge(out_indptr, out_indices, at_end, candidates[0])  # or all are candidates of the fallback
-    first_bit = length * (length - 1) // 2  # of the links of a candidate
-    for c in range(candidates.shape[0]):
-        v = candidates[c]
-        code = inner | (np.int64(marks[v]) >> 2 & ((1 << (length - 1)) - 1)) << first_bit
-        if is_neighbor or has_edge(indptr, indices, v, at_end):
-            code |= 1 << (first_bit + length - 1)
-        value = table[begin + code]
-        if value != value:
-            if reward == GAPS:
-                value = count_gaps(length + 1, code)
-            else:
-                for t in range(length + 1):
-                    work[0][t, t] = 1  # a self-loop
-                    for s in range(t):
-                        work[0][s, t] = work[0][t, s] = code >> (t * (t - 1) // 2 + s) & 1
-                value = compute_bits(length + 1, f, unit, work)
-            table[begin + code] = value
-        out[c] = value
-    round_scores(out, np.int64(0), candidates.shape[0], out)
+    numbers = np.zeros(1 << length, np.int64)  # of candidates by links
+    for c in range(count):
+        links = np.int64(marks[candidates[c]]) >> 2 & ((1 << (length - 1)) - 1)
+        if is_neighbor or has_edge(indptr, indices, candidates[c], at_end):
+            links |= 1 << (length - 1)
+        numbers[links] += 1
+        out[c] = links
+    rewards, order = np.empty(1 << length, np.float64), np.empty(1 << length, np.int64)
+    distinct, largest = 0, 0.0
+    for links in range(1 << length):
+        if numbers[links] > 0:
+            code = inner | links << (length * (length - 1) // 2)
+            value = table[begin + code]
+            if value != value:
+                if reward == GAPS:
+                    value = count_gaps(length + 1, code)
+                else:
+                    for t in range(length + 1):
+                        work[0][t, t] = 1  # a self-loop
+                        for s in range(t):
+                            work[0][s, t] = work[0][t, s] = code >> (t * (t - 1) // 2 + s) & 1
+                    value = compute_bits(length + 1, f, unit, work)
+                table[begin + code] = value
+            rewards[links] = value
+            largest = max(largest, abs(value))
+            order[distinct] = links
+            distinct += 1
+    for k in range(distinct):  # sort by reward, highest first
+        links = order[k]
+        if largest > 0.0:
+            rewards[links] = np.rint(rewards[links] / largest * 1e9)
+        while k > 0 and rewards[order[k - 1]] < rewards[links]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = links
+    first, rank = 0, 0
+    while first < distinct:
+        end, tied = first, 0
+        while end < distinct and rewards[order[end]] == rewards[order[first]]:
+            tied += numbers[order[end]]
+            end += 1
+        share = (sum_tail(rank, count, p_g) - sum_tail(rank + tied, count, p_g)) / tied
+        for k in range(first, end):
+            rewards[order[k]] = share
+        first, rank = end, rank + tied
+    for c in range(count):
+        out[c] = rewards[np.int64(out[c])]
 
 
 @inner_kernel
@@ -218,71 +240,16 @@ def count_gaps(nodes, code):
     return float(links - nodes + components - rank)
 
 
-@inner_kernel
-def _mark_reached(candidates, chances, seen, touched, count):
-    """Append the candidates of positive probability that are not seen yet to `touched`; return it and its length."""
-    for c in range(candidates.shape[0]):
-        v = candidates[c]
-        if chances[c] > 0.0 and not seen[v]:
-            seen[v] = 1
-            if count == touched.shape[0]:
-                touched = reserve(touched, count, count)
-            touched[count] = v
-            count += 1
-    return touched, count
-
-
 @inline_kernel
 def _extend_paths(paths, offsets, candidates, chosen):
-    """Return the distinct paths that lead to the chosen candidates, and the path of each of them."""
-    number = np.empty(candidates.shape[0], np.int64)
-    for c in range(candidates.shape[0]):
-        number[c] = -1
-    for k in range(chosen.shape[0]):
-        number[chosen[k]] = 0
-    count = 0
-    for c in range(candidates.shape[0]):
-        if number[c] == 0:
-            number[c] = count
-            count += 1
+    """Return the paths that lead to the chosen candidates, which are in ascending order."""
     length = paths.shape[1]
-    extended = np.empty((count, length + 1), np.int32)
-    for i in range(paths.shape[0]):
-        for c in range(offsets[i], offsets[i + 1]):
-            if number[c] >= 0:
-                for t in range(length):
-                    extended[number[c], t] = paths[i, t]
-                extended[number[c], length] = candidates[c]
-    states = np.empty(chosen.shape[0], np.int64)
+    extended = np.empty((chosen.shape[0], length + 1), np.int32)
+    i = 0
     for k in range(chosen.shape[0]):
-        states[k] = number[chosen[k]]
-    return extended, states
-
-
-@inline_kernel
-def _summarize(touched, count, seen, sums, groups, sampled, least):
-    """Return the results of `simulate_walkers`, and clear its workspaces."""
-    sort_range(touched, np.int64(0), count)
-    nodes = np.empty(count, np.int32)
-    visits = np.empty(count, np.float32)
-    errors = np.empty(count, np.float32)
-    total, kept = 0.0, 0
-    for k in range(count):
-        v = touched[k]
-        mean = 0.0
-        for g in range(groups):
-            mean += sums[g, v] / groups
-        variance = 0.0
-        for g in range(groups):
-            variance += (sums[g, v] - mean) ** 2
-        mean += sums[groups, v]
-        total += mean
-        if mean > least:
-            nodes[kept] = v
-            visits[kept] = mean
-            errors[kept] = np.sqrt(variance / (groups - 1) / groups) if sampled else 0.0
-            kept += 1
-        seen[v] = 0
-        for g in range(groups + 1):
-            sums[g, v] = 0.0
-    return nodes[:kept].copy(), visits[:kept].copy(), errors[:kept].copy(), total
+        while offsets[i + 1] <= chosen[k]:
+            i += 1
+        for t in range(length):
+            extended[k, t] = paths[i, t]
+        extended[k, length] = candidates[chosen[k]]
+    return extended

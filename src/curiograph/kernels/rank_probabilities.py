@@ -1,7 +1,8 @@
 """The rank transition: the probability that a walker moves to each candidate, given only the order of their scores.
 
 A candidate of rank r among n has probability (1 - p) p^(r - 1) / (1 - p^n). Candidates with equal scores are in random
-order, so each of them gets the mean probability of their ranks.
+order, so each of them gets the mean probability of their ranks. On a weighted graph, this probability is multiplied by
+the weight of the link, and those of all candidates are scaled to the sum 1.
 """
 
 from __future__ import annotations
@@ -37,6 +38,31 @@ def compute_probabilities(offsets, scores, p_g):
                 chances[order[tied]] = share
             c = end
     return chances
+
+
+@kernel
+def weigh_probabilities(indptr, indices, weights, lasts, offsets, nodes, chances):
+    """Multiply the probabilities of all candidates by the weights of their links, as `apply_weights` does."""
+    for i in range(offsets.shape[0] - 1):
+        apply_weights(indptr, indices, weights, lasts[i], nodes, chances, offsets[i], offsets[i + 1])
+
+
+@inner_kernel
+def apply_weights(indptr, indices, weights, last, nodes, chances, first, end):
+    """Multiply the probabilities of candidates `first:end`, ascending, by the weights of the links from node `last`.
+
+    Then scale them to the sum 1; if all are zero, walkers teleport. Candidates of a fallback have no links: they stay.
+    """
+    slot, total = indptr[last], 0.0
+    for c in range(first, end):
+        while slot < indptr[last + 1] and indices[slot] < nodes[c]:
+            slot += 1
+        if slot == indptr[last + 1] or indices[slot] != nodes[c]:
+            return
+        chances[c] *= weights[slot]
+        total += chances[c]
+    for c in range(first, end):
+        chances[c] = chances[c] / total if total > 0.0 else 0.0
 
 
 @inner_kernel

@@ -7,7 +7,7 @@ import signal
 import socket
 import time
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -112,37 +112,51 @@ class Engine:
         progress : callable
             Called with the progress.
         """
-        results: dict[int, Result] = {}
+        settings: dict[str, Any] = {"name": name, "key": key, "unit": unit, "sizes": sizes, "progress": progress}
+        results = dict(self.iterate(function, shared, tasks, **settings))
+        return [results[index] for index in range(len(tasks))]
+
+    def iterate(
+        self,
+        function: TaskFunction,
+        shared: Any,
+        tasks: Sequence[Any],
+        *,
+        name: str,
+        key: Sequence[Any] = (),
+        unit: str = "tasks",
+        sizes: Sequence[int] = (),
+        progress: Progress = no_progress,
+    ) -> Iterator[tuple[int, Result]]:
+        """Yield the index and the result of each task as they finish; the arguments are those of `map`."""
+        done: set[int] = set()
         sizes = sizes or [1] * len(tasks)
         run = None if _inside_task.get() else self.run
         try:
             with Journal(run, name, hash_key([*key, list(tasks)])) if run else nullcontext() as journal:
-                if journal:
-                    kept = ((index, journal.read(index)) for index in range(len(tasks)))
-                    results.update((index, result) for index, result in kept if result is not None)
-                note = f" ({sum(sizes[index] for index in results):,} found in the run folder)" if results else ""
-                left = {index: task for index, task in enumerate(tasks) if index not in results}
-
-                def report() -> None:
-                    done, total = sum(sizes[index] for index in results), sum(sizes)
-                    progress(f"{name}: {done:,} of {total:,} {unit}{note}", done / max(1, total))
-
-                report()
+                for index in range(len(tasks)):
+                    if journal and (kept := journal.read(index)) is not None:
+                        done.add(index)
+                        yield index, kept
+                note = f" ({sum(sizes[index] for index in done):,} found in the run folder)" if done else ""
+                left = {index: task for index, task in enumerate(tasks) if index not in done}
+                finished_size, total = sum(sizes[index] for index in done), sum(sizes)
+                progress(f"{name}: {finished_size:,} of {total:,} {unit}{note}", finished_size / max(1, total))
                 with closing(self._run((function, shared), left, name)) as finished:
                     for index, result in finished:
                         if isinstance(result, Exception):
                             raise result
-                        results[index] = result
                         if journal:
                             journal.write(index, result)
-                        report()
+                        done.add(index)
+                        finished_size += sizes[index]
+                        progress(f"{name}: {finished_size:,} of {total:,} {unit}{note}", finished_size / max(1, total))
+                        yield index, result
         except KeyboardInterrupt:
             advice = "nothing is kept; use a run folder (--run FOLDER) to be able to resume"
             if run:
                 advice = f"they are kept in {run}: rerun the command to resume"
-            done = f"{len(results):,} of {len(tasks):,} tasks of {name}"
-            raise JobStopped(f"stopped after {done}; {advice}") from None
-        return [results[index] for index in range(len(tasks))]
+            raise JobStopped(f"stopped after {len(done):,} of {len(tasks):,} tasks of {name}; {advice}") from None
 
     def _run(self, job: Job, left: dict[int, Any], name: str) -> Finished:
         """Yield the index and the result or error of each task that is left, as they finish."""
@@ -184,7 +198,8 @@ class Engine:
             running: list[Any] = []
             while left or running:
                 while left and len(running) < limit:
-                    running.append(remote.remote(reference, *left.popitem()))
+                    index = next(iter(left))
+                    running.append(remote.remote(reference, index, left.pop(index)))
                 finished, running = ray.wait(running)
                 yield from map(ray.get, finished)
         finally:

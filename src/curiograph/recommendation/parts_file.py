@@ -1,50 +1,81 @@
-"""Prepared parts of curious rankers: compute those of many nodes, write them to a file, and read them back."""
+"""Prepared parts of rankers: compute those of many nodes, in memory or in a file, and read the file back."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import FileFormatError, quote_value
-from curiograph.files import PathLike, as_path, check_file
+from curiograph.files import PathLike, as_path, check_file, convert_write_errors, hash_chunks
 from curiograph.graph.graph import Graph
 from curiograph.parallel import Engine
-from curiograph.parallel.fingerprint import hash_values
 from curiograph.progress import Progress
-from curiograph.recommendation.curious_ranker import CuriousRanker, Part
-from curiograph.tensors import map_tensors, write_tensors
+from curiograph.recommendation.parts import Part, PartRanker, Parts
+from curiograph.tensors import ArrayChunks, hash_data, map_tensors, stream_tensors
 
 Arrays = dict[str, NDArray[Any]]
+Rankers = Mapping[str, PartRanker]
 
-_VERSION = 3  # of the computation and of the file
-_TASK_NODES = 16  # prepared in one task; a stopped preparation loses at most the tasks that are running
-_DTYPES = {
-    "starts": np.int32,
-    "totals": np.float64,
-    "offsets": np.int64,
-    "nodes": np.int32,
-    "visits": np.float32,
-    "errors": np.float32,
-}
-_HEADER_KEY = "curiograph parts"  # the only entry of the header, since the order of several would vary
+_VERSION = 4  # of the computation and of the file
+_TASK_NODES = 64  # prepared in one task; a stopped preparation loses at most the tasks that are running
+_DTYPES = {"starts": np.int32, "totals": np.float64, "offsets": np.int64, "nodes": np.int32, "visits": np.float32}
+_HEADER_KEY = "curiograph parts"
 _FIX = "give the name of a new file, and the parts will be computed"
 
 
-def prepare_parts(
-    graph: Graph, rankers: Mapping[str, CuriousRanker], nodes: Sequence[int], engine: Engine, progress: Progress
-) -> None:
+def prepare_parts(graph: Graph, rankers: Rankers, nodes: Sequence[int], engine: Engine, progress: Progress) -> None:
     """Compute the parts of some positions, which an engine with a run folder resumes."""
+    for _, result in _compute_tasks(graph, rankers, nodes, engine, progress):
+        for name, ranker in rankers.items():
+            kept = ranker.kept.setdefault(graph, {})
+            kept.update(Parts({kind: result[f"{name}.{kind}"] for kind in _DTYPES}))
+
+
+def prepare_file(
+    path: PathLike, graph: Graph, rankers: Rankers, nodes: Sequence[int], engine: Engine, progress: Progress
+) -> None:
+    """Compute the parts of some positions, in ascending order, into a file; memory holds only those of a few tasks."""
+    others = _read_others(path, graph, rankers)  # raises before the work if the file is wrong
+    with convert_write_errors(path), TemporaryFile(dir=as_path(path).absolute().parent) as spool:
+        places: dict[tuple[int, str], tuple[int, int]] = {}  # of the arrays of each task in the file
+        for index, result in _compute_tasks(graph, rankers, nodes, engine, progress):
+            for key, array in result.items():
+                places[index, key] = spool.tell(), len(array)
+                spool.write(np.ascontiguousarray(array).data)
+
+        def read_chunks(key: str, dtype: Any) -> Iterator[NDArray[Any]]:
+            for index in range(-(-len(nodes) // _TASK_NODES)):
+                place, length = places[index, key]
+                spool.seek(place)
+                yield np.frombuffer(spool.read(length * np.dtype(dtype).itemsize), dtype)
+
+        groups = {}
+        for name in rankers:
+            sizes = [np.diff(bounds) for bounds in read_chunks(f"{name}.offsets", np.int64)]
+            offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+            lengths = {"starts": len(nodes), "totals": len(nodes), "nodes": offsets[-1], "visits": offsets[-1]}
+            groups[name] = {"offsets": ArrayChunks(np.int64, len(offsets), [offsets])} | {
+                kind: ArrayChunks(_DTYPES[kind], int(length), read_chunks(f"{name}.{kind}", _DTYPES[kind]))
+                for kind, length in lengths.items()
+            }
+        _write_file(path, graph, rankers, groups, others)
+
+
+def _compute_tasks(
+    graph: Graph, rankers: Rankers, nodes: Sequence[int], engine: Engine, progress: Progress
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield number and result of each task as they finish."""
     tasks = [list(nodes[first : first + _TASK_NODES]) for first in range(0, len(nodes), _TASK_NODES)]
     threads = None if engine.backend == "local" and engine.workers == 1 else 1  # of each process
-    settings = {name: replace(ranker, kept={}, workers=threads or ranker.workers) for name, ranker in rankers.items()}
-    results = engine.map(
+    settings = {name: ranker.with_parts({}, threads) for name, ranker in rankers.items()}
+    return engine.iterate(
         _compute_task,
         (graph, settings),
         tasks,
@@ -54,55 +85,85 @@ def prepare_parts(
         sizes=[len(task) for task in tasks],
         progress=progress,
     )
-    for result in results:
-        for name, ranker in rankers.items():
-            parts = _unpack_parts({kind: result[f"{name}.{kind}"] for kind in _DTYPES})
-            ranker.kept.setdefault(graph, {}).update(parts)
 
 
-def _compute_task(shared: tuple[Graph, Mapping[str, CuriousRanker]], nodes: list[int]) -> Arrays:
+def _compute_task(shared: tuple[Graph, Rankers], nodes: list[int]) -> Arrays:
     """Task function: the parts of some positions for every ranker, as arrays."""
     graph, rankers = shared
+    arrays = {}
+    for name, ranker in rankers.items():
+        parts = dict(zip(nodes, ranker.compute_parts(graph, nodes), strict=True))
+        for kind, each in _chunk_parts(parts).items():
+            arrays[f"{name}.{kind}"] = np.concatenate([np.empty(0, each.dtype), *each.chunks], dtype=each.dtype)
+    return arrays
+
+
+def _chunk_parts(parts: Mapping[int, Part]) -> dict[str, ArrayChunks]:
+    """Return the arrays of parts in ascending order of their starts."""
+    starts = sorted(parts)
+    offsets = [0, *accumulate(len(parts[v].nodes) for v in starts)]
     return {
-        f"{name}.{kind}": array
-        for name, ranker in rankers.items()
-        for kind, array in _pack_parts(dict(zip(nodes, ranker.compute_parts(graph, nodes), strict=True))).items()
+        "starts": ArrayChunks(np.int32, len(starts), [np.asarray(starts, np.int32)]),
+        "totals": ArrayChunks(np.float64, len(starts), [np.asarray([parts[v].total for v in starts], np.float64)]),
+        "offsets": ArrayChunks(np.int64, len(offsets), [np.asarray(offsets)]),
+        "nodes": ArrayChunks(np.int32, offsets[-1], (parts[v].nodes for v in starts)),
+        "visits": ArrayChunks(np.float32, offsets[-1], (parts[v].visits for v in starts)),
     }
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
 
+Groups = dict[str, dict[str, ArrayChunks]]
+Others = dict[str, tuple[dict[str, Any], Arrays]]
 
-def save_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker]) -> None:
+
+def save_parts(path: PathLike, graph: Graph, rankers: Rankers) -> None:
     """Write the parts of a graph to a .safetensors file; those of other rankers on this graph that it holds stay."""
+    groups = {name: _chunk_parts(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
+    _write_file(path, graph, rankers, groups, _read_others(path, graph, rankers))
+
+
+def _read_others(path: PathLike, graph: Graph, rankers: Rankers) -> Others:
+    """Return what a file holds of other rankers on this graph."""
+    if not as_path(path).exists():
+        return {}
+    same_graph = next(iter(rankers.values())).describe(graph)["graph"]
+    found = _read_file(check_file(path)).items()
+    return {name: each for name, each in found if name not in rankers and each[0]["graph"] == same_graph}
+
+
+def _write_file(path: PathLike, graph: Graph, rankers: Rankers, groups: Groups, others: Others) -> None:
     descriptions = {name: ranker.describe(graph) for name, ranker in rankers.items()}
-    arrays = {name: _pack_parts(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
-    same_graph = next(iter(descriptions.values()))["graph"]
-    if as_path(path).exists():
-        for name, (description, group) in _read_file(check_file(path)).items():
-            if name not in rankers and description["graph"] == same_graph:
-                descriptions[name], arrays[name] = description, group
-    flat = {f"{name}.{kind}": array for name, group in arrays.items() for kind, array in group.items()}
-    header = {"version": _VERSION, "checksum": _hash_content(descriptions, flat), "rankers": descriptions}
-    write_tensors(path, flat, {_HEADER_KEY: json.dumps(header, sort_keys=True)})
+    for name, (description, arrays) in others.items():
+        descriptions[name] = description
+        groups[name] = {kind: ArrayChunks(_DTYPES[kind], len(each), [each]) for kind, each in arrays.items()}
+    flat = {f"{name}.{kind}": array for name, group in groups.items() for kind, array in group.items()}
+
+    def make_metadata(data: str) -> dict[str, str]:
+        header = {"version": _VERSION, "checksum": _hash_content(descriptions, data), "rankers": descriptions}
+        return {_HEADER_KEY: json.dumps(header, sort_keys=True)}
+
+    stream_tensors(path, flat, make_metadata)
 
 
-def load_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker]) -> None:
+def load_parts(path: PathLike, graph: Graph, rankers: Rankers) -> None:
     """Load the parts of a graph into the rankers; raise FileFormatError, and load nothing, if any of them is wrong."""
     path = check_file(path)
     groups = {name: group for name, group in _read_file(path).items() if name in rankers}
-    if not groups:
-        raise FileFormatError(f"{path}: holds no parts for {', '.join(rankers)}; {_FIX}.")
+    if missing := [name for name in rankers if name not in groups]:
+        raise FileFormatError(f"{path}: holds no parts for {', '.join(missing)}; {_FIX}.")
     for name, (description, _) in groups.items():
         for entry, value in rankers[name].describe(graph).items():
             if description[entry] != value:
                 found = quote_value(description[entry])
                 raise FileFormatError(f"{path}: its parts for {name!r} are of {entry} {found}, not {value!r}; {_FIX}.")
     for name, (_, arrays) in groups.items():
-        rankers[name].kept.setdefault(graph, {}).update(_unpack_parts(arrays))
+        parts = Parts(arrays)
+        parts.update(rankers[name].kept.get(graph, {}))
+        rankers[name].kept[graph] = parts
 
 
-def _read_file(path: Path) -> dict[str, tuple[dict[str, Any], Arrays]]:
+def _read_file(path: Path) -> Others:
     """Return the description and the arrays of every ranker in a file; the arrays are mapped into memory."""
     metadata, flat = map_tensors(path, "parts file", _FIX)
     try:
@@ -110,34 +171,10 @@ def _read_file(path: Path) -> dict[str, tuple[dict[str, Any], Arrays]]:
         version, descriptions, checksum = (header[key] for key in ("version", "rankers", "checksum"))
     except (KeyError, TypeError, ValueError):
         raise FileFormatError(f"{path}: is not a parts file; {_FIX}.") from None
-    if version != _VERSION or checksum != _hash_content(descriptions, flat):
+    if version != _VERSION or checksum != _hash_content(descriptions, hash_data(path)):
         raise FileFormatError(f"{path}: is damaged or of version {quote_value(version)}, not {_VERSION}; {_FIX}.")
     return {name: (each, {kind: flat[f"{name}.{kind}"] for kind in _DTYPES}) for name, each in descriptions.items()}
 
 
-def _hash_content(descriptions: Any, flat: Arrays) -> str:
-    text = json.dumps(descriptions, sort_keys=True).encode()
-    return hash_values(np.frombuffer(text, np.uint8), *(flat[name] for name in sorted(flat)))
-
-
-def _pack_parts(parts: Mapping[int, Part]) -> Arrays:
-    starts = sorted(parts)
-    ordered = [parts[v] for v in starts]
-    values = {
-        "starts": starts,
-        "totals": [part.total for part in ordered],
-        "offsets": np.cumsum([0, *(len(part.nodes) for part in ordered)]),
-        "nodes": np.concatenate([np.empty(0, np.int32), *(part.nodes for part in ordered)]),
-        "visits": np.concatenate([np.empty(0, np.float32), *(part.visits for part in ordered)]),
-        "errors": np.concatenate([np.empty(0, np.float32), *(part.errors for part in ordered)]),
-    }
-    return {kind: np.asarray(values[kind], dtype) for kind, dtype in _DTYPES.items()}
-
-
-def _unpack_parts(arrays: Arrays) -> dict[int, Part]:
-    starts, totals, offsets, nodes, visits, errors = (arrays[kind] for kind in _DTYPES)
-    bounds = pairwise(offsets.tolist())
-    return {
-        start: Part(nodes[a:b], visits[a:b], errors[a:b], total)
-        for start, total, (a, b) in zip(starts.tolist(), totals.tolist(), bounds, strict=True)
-    }
+def _hash_content(descriptions: Any, data: str) -> str:
+    return hash_chunks([json.dumps(descriptions, sort_keys=True), data])

@@ -58,9 +58,9 @@ class Ranker(ABC):
             Candidates of all users; those of user i are at `offsets[i]:offsets[i + 1]`.
         """
 
-    def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        """Return the standard error of each score; zero for a deterministic ranker."""
-        return np.zeros(len(candidates.nodes))
+    def find_reached(self, graph: Graph, histories: Sequence[Int32]) -> list[Int32] | None:
+        """Return for each history all nodes whose scores may differ from zero, or None if that may be all nodes."""
+        return None
 
     def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
         """Return what each visited node (row) contributes to the score of each of `nodes` (column).
@@ -109,11 +109,14 @@ def score_candidates(ranker: Ranker, graph: Graph, histories: Sequence[Int32], c
     return scores
 
 
-def find_candidates(graph: Graph, histories: Sequence[Int32], which: CandidateSet) -> Candidates:
+def find_candidates(
+    graph: Graph, histories: Sequence[Int32], which: CandidateSet, reached: Sequence[list[Int32] | None] = (None,)
+) -> Candidates:
     """Return the candidates of each user.
 
     "last" is A(S) as in exploration, "history" the unvisited out-neighbors of the whole history, "all" all unvisited
-    nodes. Only "all" takes time proportional to the size of the graph.
+    nodes; only this takes time proportional to the size of the graph. If the nodes that each of several rankers reaches
+    are given (none of them None), "all" are the unvisited ones among these.
     """
     if which == "last":
         lengths = np.asarray([len(history) for history in histories])
@@ -126,10 +129,13 @@ def find_candidates(graph: Graph, histories: Sequence[Int32], which: CandidateSe
             *kernels.candidates.find_candidates(graph.indptr, graph.indices, nodes, lengths, low, high, mode)
         )
     sets = []
-    for history in histories:
+    lists = [each for each in reached if each is not None]
+    for user, history in enumerate(histories):
         if which == "history":
             rows = [graph.indices[graph.indptr[v] : graph.indptr[v + 1]] for v in history]
             sets.append(np.setdiff1d(np.concatenate(rows), history))
+        elif len(lists) == len(reached):
+            sets.append(np.setdiff1d(np.concatenate([each[user] for each in lists]), history))
         else:
             unvisited = np.ones(graph.num_nodes, bool)
             unvisited[history] = False

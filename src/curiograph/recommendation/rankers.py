@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from curiograph import kernels
 from curiograph.arrays import Float64, Int32
 from curiograph.centrality.history import check_alpha, make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
-from curiograph.centrality.push import MAX_EDGES, push_scores
 from curiograph.errors import SettingError, UnknownNameError, quote_value
 from curiograph.exploration.mdp import Candidates
-from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.recommendation.curious_ranker import CuriousRanker
+from curiograph.recommendation.parts import Part, PartRanker, compute_in_threads
 from curiograph.recommendation.ranker import AdaptedRanker, Ranker, RankerLike, score_candidates
 
 RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
 MAX_EXACT_NODES = 50_000
-"""Size up to which PageRank is solved on the whole graph; on larger graphs, by local push around the history."""
+"""Size up to which PageRank is solved on the whole graph unless it is prepared; on larger graphs, by local push."""
+MAX_SOLVED_NODES = 10_000
+"""Size up to which parts are solved: for all nodes this is faster than local push from each."""
 
 _SCORE_STEP = 1e-10  # PageRanks closer than this are ties: far above the solver's errors, which depend on the batch
-_PUSH_NODES = 64  # nodes whose scores local push makes precise
+_PUSHED_VISITS = 2e-6  # expected visits per link, as a share of all, that local push follows
 _BATCH_SIZE = 64  # histories solved together; bounds the memory
-_MAX_KEPT = 2**25  # numbers kept per graph by `prepare`: a quarter of a gigabyte
 
 
 def as_ranker(
@@ -61,8 +61,11 @@ def as_ranker(
 
 
 @dataclass(frozen=True)
-class PageRankRanker(Ranker):
-    """Personalized PageRank: exact on graphs of up to 50,000 nodes, by local push to a few percent on larger ones.
+class PageRankRanker(PartRanker):
+    """Personalized PageRank: exact on graphs of up to 50,000 nodes, otherwise and once prepared a sum of parts.
+
+    Parts are exact on graphs of up to 10,000 nodes, except that they omit the least visited nodes, and by local push,
+    to a few percent, on larger ones.
 
     Examples
     --------
@@ -75,91 +78,100 @@ class PageRankRanker(Ranker):
     alpha: float = 0.85
     """Probability to follow a link instead of teleporting to the history."""
     name: str = "pagerank"
-    _kept: dict[Graph, dict[int, tuple[Float64, float]]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    """Expected visits of every node before the first teleport, and their sum, by graph and start: the sum of visits
-    over a history is proportional to its PageRank."""
-    zero_is_unreached = True
+    workers: int | None = field(default=None, repr=False, compare=False)
+    """Number of threads that prepare. Default: one per processor."""
+    kept: dict[Graph, MutableMapping[int, Part]] = field(default_factory=dict, repr=False, compare=False)
+    """Parts prepared or loaded so far, by graph and position."""
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        wanted = [candidates.nodes[a:b] for a, b in pairwise(candidates.offsets)]
-        if graph.num_nodes > MAX_EXACT_NODES:
-            pairs = zip(histories, wanted, strict=True)
-            return np.concatenate([np.zeros(0), *(self._push(graph, *pair) for pair in pairs)])
-        scores = np.empty(len(candidates.nodes))
-        kept, unprepared = self._kept.get(graph, {}), []
-        for user, (history, nodes) in enumerate(zip(histories, wanted, strict=True)):
-            if kept and all(v in kept for v in history.tolist()):
-                visits, totals = zip(*(kept[v] for v in history.tolist()), strict=True)
-                if 2 * len(nodes) > graph.num_nodes:
-                    found = np.asarray(sum(visits))[nodes]
-                else:
-                    found = np.asarray(sum(each[nodes] for each in visits))
-                found = found / sum(totals)
-                scores[candidates.offsets[user] : candidates.offsets[user + 1]] = found
-            else:
-                unprepared.append(user)
-        for first in range(0, len(unprepared), _BATCH_SIZE):
-            users = unprepared[first : first + _BATCH_SIZE]
-            rows = compute_pagerank_rows(graph, self.alpha, [make_uniform_teleport(histories[user]) for user in users])
-            for user, row in zip(users, rows, strict=True):
-                scores[candidates.offsets[user] : candidates.offsets[user + 1]] = row[wanted[user]]
+        scores = super().scores(graph, histories, candidates)
+        if graph.num_nodes <= MAX_EXACT_NODES:
+            unprepared = [user for user, history in enumerate(histories) if not self._has_parts(graph, history)]
+            for first in range(0, len(unprepared), _BATCH_SIZE):
+                users = unprepared[first : first + _BATCH_SIZE]
+                teleports = [make_uniform_teleport(histories[user]) for user in users]
+                for user, row in zip(users, compute_pagerank_rows(graph, self.alpha, teleports), strict=True):
+                    own = slice(candidates.offsets[user], candidates.offsets[user + 1])
+                    scores[own] = row[candidates.nodes[own]]
         return _round_scores(scores)
 
-    def prepare(self, graph: Graph, nodes: Sequence[int]) -> None:
-        """Solve for some start nodes in advance, as many as fit into memory; histories of them need no solving."""
-        if graph.num_nodes > MAX_EXACT_NODES:
-            return
-        kept = self._kept.setdefault(graph, {})
-        new = [v for v in nodes if v not in kept][: max(0, _MAX_KEPT // graph.num_nodes - len(kept))]
-        kept.update(zip(new, self._solve_starts(graph, new), strict=True))
-
-    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
-        kept = self._kept.get(graph, {})
-        is_kept = all(v in kept for v in history.tolist())
-        if not is_kept and graph.num_nodes > MAX_EXACT_NODES:
-            return None  # local push starts from the whole history
-        is_backward = not is_kept and not graph.directed and 0 < len(nodes) < len(history)
+    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
+        if graph.num_nodes > MAX_EXACT_NODES or self._has_parts(graph, history):
+            return super().contributions(graph, history, nodes)
+        is_backward = not graph.directed and 0 < len(nodes) < len(history)
         starts, ends = (nodes, history) if is_backward else (history, nodes)
-        solved = (kept[v] for v in starts.tolist()) if is_kept else self._solve_starts(graph, starts.tolist())
-        visits, totals = map(np.asarray, zip(*((each[ends], total) for each, total in solved), strict=True))
+        blocks = []
+        for first in range(0, len(starts), _BATCH_SIZE):
+            some = starts[first : first + _BATCH_SIZE]
+            rows = compute_pagerank_rows(
+                graph, self.alpha, [make_uniform_teleport(some[i : i + 1]) for i in range(len(some))]
+            )
+            totals = compute_flow_scales(graph, self.alpha, rows)
+            blocks.append((rows[:, ends] * totals[:, None], totals))
+        visits, totals = (np.concatenate(each) for each in zip(*blocks, strict=True))
         if is_backward:  # undirected walks are reversible: strength(u) visits(u, v) = strength(v) visits(v, u)
             strength = graph.transition.get_strength(history)
             visits = visits.T * graph.transition.get_strength(nodes) / np.maximum(strength, 1e-300)[:, None]
             totals = np.where(strength > 0, 1 / (1 - self.alpha), 1.0)
         return np.asarray(visits / totals.sum())
 
-    def _solve_starts(self, graph: Graph, starts: Sequence[int]) -> Iterator[tuple[Float64, float]]:
-        """Yield the expected visits of every node from each of some start nodes, and their sum."""
-        for first in range(0, len(starts), _BATCH_SIZE):
-            teleports = [make_uniform_teleport(np.asarray([v], np.int32)) for v in starts[first : first + _BATCH_SIZE]]
+    def _has_parts(self, graph: Graph, history: Int32) -> bool:
+        kept = self.kept.get(graph, {})
+        return bool(kept) and all(v in kept for v in history.tolist())
+
+    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[list[Part]]:
+        """Return the parts of each history; none if it is to be solved exactly."""
+        found = []
+        for history in histories:
+            if self._has_parts(graph, history):
+                found.append([self.kept[graph][v] for v in history.tolist()])
+            else:
+                found.append(self.compute_parts(graph, history.tolist()) if graph.num_nodes > MAX_EXACT_NODES else [])
+        return found
+
+    def find_reached(self, graph: Graph, histories: Sequence[Int32]) -> list[Int32] | None:
+        is_prepared = all(self._has_parts(graph, history) for history in histories)
+        return super().find_reached(graph, histories) if is_prepared else None
+
+    def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
+        if graph.num_nodes > MAX_SOLVED_NODES:
+            return compute_in_threads(partial(self._push_parts, graph), nodes, self.workers)
+        parts = []
+        for first in range(0, len(nodes), _BATCH_SIZE):
+            teleports = [make_uniform_teleport(np.asarray([v], np.int32)) for v in nodes[first : first + _BATCH_SIZE]]
             rows = compute_pagerank_rows(graph, self.alpha, teleports)
             totals = compute_flow_scales(graph, self.alpha, rows)
-            rows *= totals[:, None]
-            yield from zip(rows, totals.tolist(), strict=True)
+            everywhere = np.arange(graph.num_nodes, dtype=np.int32)
+            for row, total in zip(rows, totals.tolist(), strict=True):
+                parts.append(Part.of_most_visited(graph, everywhere, total * row, total))
+        return parts
 
-    def _push(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
-        """Return scores of some nodes by local push, reading only the graph around the history and around them."""
-        result = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSH_NODES, max_edges=MAX_EDGES)
-        order = np.argsort(result.nodes)
-        nodes = result.nodes[order]
-        # The mass not yet pushed has spread far, so it is distributed like PageRank without a history, which is the
-        # stationary distribution if the graph is undirected.
-        if graph.directed:
-            spread = _solve_global_pagerank(graph, self.alpha)[nodes]
-        else:
-            spread = graph.transition.get_strength(nodes) / max(graph.transition.total, 1e-300)
-        known = result.scores[order] + max(0.0, 1 - result.scores.sum()) * spread
-        near = np.ones(len(wanted), bool) if len(wanted) <= len(nodes) else np.isin(wanted, nodes)
-        scores = np.zeros(len(wanted))
-        scores[near] = np.maximum(
-            look_up_values(nodes, known, wanted[near]), _propagate(graph, self.alpha, nodes, known, wanted[near])
-        )
-        return scores
+    def _push_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
+        """Compute the parts of some positions by local push."""
+        indptr, indices, weights = graph.transition.out_rows
+        share = None if weights is None else graph.transition.share
+        workspace = kernels.visit_push.allocate_workspace(indptr, _PUSHED_VISITS / (1 - self.alpha))
+        parts = []
+        for node in nodes:
+            reached, visits, waiting = kernels.visit_push.push_visits(
+                indptr, indices, weights, share, self.alpha, node, *workspace
+            )
+            # The mass not yet pushed has spread far, so after its next visit it is distributed like PageRank without a
+            # history, which is the stationary distribution if the graph is undirected.
+            if graph.directed:
+                spread = _solve_global_pagerank(graph, self.alpha)[reached]
+            else:
+                spread = graph.transition.get_strength(reached) / max(graph.transition.total, 1e-300)
+            left = waiting.sum() / (1 - self.alpha)
+            expected = visits + waiting + self.alpha * left * spread
+            parts.append(Part.of_most_visited(graph, reached, expected, visits.sum() + left))
+        return parts
+
+    def describe(self, graph: Graph) -> dict[str, Any]:
+        return {**super().describe(graph), "alpha": self.alpha}
 
 
 @dataclass(frozen=True)
@@ -180,29 +192,6 @@ def _solve_global_pagerank(graph: Graph, alpha: float) -> Float64:
         uniform = make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))
         known[alpha] = compute_pagerank_rows(graph, alpha, [uniform])[0]
     return known[alpha]
-
-
-def look_up_values(nodes: Int32, values: NDArray[Any], wanted: NDArray[Any]) -> Float64:
-    """Return the values of the wanted nodes, given those of other nodes in ascending order; zero if unknown."""
-    if len(nodes) == 0:
-        return np.zeros(len(wanted))
-    place = nodes.searchsorted(wanted)
-    found = values.take(place, mode="clip").astype(np.float64)
-    found[nodes.take(place, mode="clip") != wanted] = 0.0
-    return found
-
-
-def _propagate(graph: Graph, alpha: float, known: Int32, scores: Float64, nodes: Int32) -> Float64:
-    """Return the score that arrives at some nodes in one step from known ones: more precise than their pushed score."""
-    indptr, indices, weights = graph.transition.rows
-    starts, ends = indptr[nodes].astype(np.int64), indptr[nodes + 1].astype(np.int64)
-    counts = ends - starts
-    places = concatenate_ranges(starts, counts)
-    sources = indices[places].astype(np.int32)
-    flows = look_up_values(known, scores, sources) * graph.transition.get_share(sources)
-    if weights is not None:
-        flows *= weights[places]
-    return np.asarray(alpha * np.bincount(np.repeat(np.arange(len(nodes)), counts), flows, len(nodes)), np.float64)
 
 
 def _round_scores(scores: Float64) -> Float64:
@@ -241,11 +230,6 @@ class MixtureRanker(Ranker):
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         parts = self.components.items()
         return self.joined({name: score_candidates(part, graph, histories, candidates) for name, part in parts})
-
-    def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        parts = self.components.items()
-        squares = [(self._unit[name] * part.errors(graph, histories, candidates)) ** 2 for name, part in parts]
-        return np.asarray(np.sqrt(np.sum(squares, axis=0)))
 
     def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
         total = np.zeros((len(history), len(nodes)))

@@ -33,15 +33,12 @@ class Recommendations(list[tuple[Hashable, float]], Table):
         history: History,
         nodes: Int32,
         scores: Float64,
-        errors: Float64,
         ranks: Mapping[str, Any],
         candidates: int,
         theory: bool = False,
     ) -> None:
         super().__init__((graph.names[v], s) for v, s in zip(nodes.tolist(), scores.tolist(), strict=True))
         self.graph = graph
-        self.stderr: list[float] = errors.tolist()
-        """Standard errors of the scores; zero if no walkers were sampled."""
         self.candidates = candidates
         """Number of candidates, before any were excluded or filtered out."""
         self.components = list(ranks)
@@ -65,7 +62,7 @@ class Recommendations(list[tuple[Hashable, float]], Table):
     def columns(self) -> dict[str, list[Any]]:
         labels, scores = [label for label, _ in self], [score for _, score in self]
         reasons = [str(reason) for reason in self.reasons]
-        return {"node": labels, "score": scores, "stderr": self.stderr, "reason": reasons}
+        return {"node": labels, "score": scores, "reason": reasons}
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, including the reasons."""
@@ -74,8 +71,7 @@ class Recommendations(list[tuple[Hashable, float]], Table):
             "skipped": self.skipped,
             "candidates": self.candidates,
             "recommendations": [
-                {"score": score, "stderr": stderr, **reason.to_dict()}
-                for (_, score), stderr, reason in zip(self, self.stderr, self.reasons, strict=True)
+                {"score": score, **reason.to_dict()} for (_, score), reason in zip(self, self.reasons, strict=True)
             ],
         }
 

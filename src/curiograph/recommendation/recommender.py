@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import accumulate, pairwise
-from typing import Any, TypeVar, get_args
+from itertools import pairwise
+from typing import Any, get_args
 
 import numpy as np
 
 from curiograph.centrality.history import History, is_history_batch, list_labels
 from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_value
-from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.labels import LabelReader
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
-from curiograph.recommendation.curious_ranker import CuriousRanker
-from curiograph.recommendation.parts_file import load_parts, prepare_parts, save_parts
+from curiograph.recommendation.parts import PartRanker
+from curiograph.recommendation.parts_file import load_parts, prepare_file, prepare_parts, save_parts
 from curiograph.recommendation.ranker import CandidateSet, Ranker, RankerLike, find_candidates, score_candidates
-from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, PopularPageRank, as_ranker
+from curiograph.recommendation.rankers import MixtureRanker, PopularPageRank, as_ranker
 from curiograph.recommendation.reasons import Reason
 from curiograph.recommendation.recommended import Recommendations
 from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, read_history
 from curiograph.validation import check_choice, check_integer
-
-T = TypeVar("T", bound=Ranker)
 
 _BATCH_ENTRIES = 2**22  # users times nodes of a batch; bounds the memory, does not change the result
 _BATCH_USERS = 256  # users of a batch at most
@@ -64,10 +61,9 @@ class Recommender:
         require_edges(as_graph(graph))
         self.graph = graph
         self.ranker = as_ranker(ranker, alpha=alpha, weights=weights, seed=seed)
-        self.curious_rankers = _find_components(self.ranker, CuriousRanker)
-        """Curious rankers among the components, by name."""
-        alphas = [each.alpha for each in _find_components(self.ranker, PageRankRanker).values()]
-        alphas += [each.alpha for each in self.curious_rankers.values()]
+        self.part_rankers = _find_part_rankers(self.ranker)
+        """Components that can be prepared, by name."""
+        alphas = [each.alpha for each in self.part_rankers.values()]
         self._popular = PopularPageRank(alphas[0] if alphas else 0.85)
         self.labels = LabelReader(graph)
         """Finds the nodes of labels, as numbers or as text."""
@@ -126,31 +122,32 @@ class Recommender:
             ranker = self._popular if is_new else self.ranker
             which: CandidateSet = "all" if is_new else candidates
             parts = ranker.parts()
+            only_reached = which == "all" and all(part.zero_is_unreached for part in parts.values())
             fitting = max(1, _BATCH_ENTRIES // graph.num_nodes) if which == "all" else _BATCH_USERS
             size = min(fitting, _BATCH_USERS)
             for batch in (users[first : first + size] for first in range(0, len(users), size)):
                 visited = [histories[user].nodes if is_new else histories[user].nodes_last_at_end for user in batch]
-                found = find_candidates(graph, visited, which)
+                skips_unreached = only_reached and all(selections[user].given is None for user in batch)
+                reached = [part.find_reached(graph, visited) if skips_unreached else None for part in parts.values()]
+                found = find_candidates(graph, visited, which, reached)
                 by_part = {name: score_candidates(part, graph, visited, found) for name, part in parts.items()}
                 scores = ranker.joined(by_part)
                 offered = np.ones(len(scores), bool)
-                if which == "all" and all(part.zero_is_unreached for part in parts.values()):
+                if only_reached:
                     offered = np.any([each != 0 for each in by_part.values()], axis=0)
                 bounds = list(pairwise(found.offsets.tolist()))
                 best = [
                     a + selections[user].select(graph, found.nodes[a:b], scores[a:b], offered[a:b], k)
                     for user, (a, b) in zip(batch, bounds, strict=True)
                 ]
-                chosen = Candidates(np.array([0, *accumulate(map(len, best))]), found.nodes[np.concatenate(best)])
-                errors = ranker.errors(graph, visited, chosen)
-                own = pairwise(chosen.offsets.tolist())
-                for user, (a, b), top, (c, d) in zip(batch, bounds, best, own, strict=True):
+                for user, history, (a, b), top in zip(batch, visited, bounds, best, strict=True):
                     ranks = {}  # 1 for the highest score of all candidates; ties share the better rank
                     for name, each in by_part.items():
                         above = np.sort(each[a:b][each[a:b] > each[top].min(initial=np.inf)])
                         ranks[name] = 1 + len(above) - above.searchsorted(each[top], side="right")
-                    own_scores = chosen.nodes[c:d], scores[top], errors[c:d]
-                    tops[user] = Recommendations(graph, ranker, histories[user], *own_scores, ranks, b - a, theory)
+                    count = graph.num_nodes - len(history) if which == "all" else b - a
+                    own_scores = found.nodes[top], scores[top]
+                    tops[user] = Recommendations(graph, ranker, histories[user], *own_scores, ranks, count, theory)
         return [tops[user] for user in range(len(histories))]
 
     def explain(self, history: Any, items: Any, *, theory: bool = False) -> list[Reason]:
@@ -169,6 +166,7 @@ class Recommender:
         self,
         labels: Sequence[Hashable] | None = None,
         *,
+        file: PathLike | None = None,
         engine: EngineName | Engine = "local",
         progress: Progress = no_progress,
     ) -> None:
@@ -178,8 +176,11 @@ class Recommender:
         ----------
         labels : list, optional
             Labels of nodes. For a large graph, begin with the nodes that most users visit.
+        file : path, optional
+            File, .safetensors, that is written instead of keeping the parts in memory, and then loaded. Parts of other
+            rankers on this graph that it holds are kept.
         engine : {"local", "ray"} or Engine
-            Where the walkers are simulated. "local" uses the threads of this process; an Engine has workers, and a run
+            Where the parts are computed. "local" uses the threads of this process; an Engine has workers, and a run
             folder with which a stopped preparation resumes.
         progress : callable
             Called with a message and the share done.
@@ -190,50 +191,49 @@ class Recommender:
         nodes: Sequence[int] = range(self.graph.num_nodes)
         if labels is not None:
             nodes = sorted({self.labels.position(label) for label in labels})
-        missing = self.find_missing(nodes)
-        if missing:
-            prepare_parts(self.graph, self.curious_rankers, missing, backend, progress)
+        if file is not None:
+            prepare_file(file, self.graph, self._require_parts(), nodes, backend, progress)
+            self.load(file)
+        elif missing := self.find_missing(nodes):
+            prepare_parts(self.graph, self.part_rankers, missing, backend, progress)
         if nodes:
-            for plain in _find_components(self.ranker, PageRankRanker).values():
-                plain.prepare(self.graph, nodes)
-            _ = self.recommend([self.graph.label(nodes[0])], 1).reasons  # compiles kernels, fills caches of the graph
+            self._fill_caches(nodes[0])
+
+    def _fill_caches(self, node: int) -> None:
+        """Compile kernels and compute what is cached per graph."""
+        _ = self.recommend([self.graph.label(node)], 1).reasons
 
     @property
     def num_prepared(self) -> int:
         """Number of parts computed or loaded, over all components."""
-        return sum(len(ranker.kept.get(self.graph, {})) for ranker in self.curious_rankers.values())
+        return sum(len(ranker.kept.get(self.graph, {})) for ranker in self.part_rankers.values())
 
     def find_missing(self, nodes: Iterable[int]) -> list[int]:
-        """Return those of some nodes (positions) that are not prepared for all curious components."""
-        kept = [ranker.kept.get(self.graph, {}) for ranker in self.curious_rankers.values()]
+        """Return those of some nodes (positions) that are not prepared for all components."""
+        kept = [ranker.kept.get(self.graph, {}) for ranker in self.part_rankers.values()]
         return [v for v in nodes if not all(v in parts for parts in kept)]
 
     def save(self, path: PathLike) -> None:
         """Write prepared parts to a .safetensors file; those of other rankers on this graph that it holds are kept."""
-        save_parts(path, self.graph, self._require_curious())
+        save_parts(path, self.graph, self._require_parts())
 
-    def load(self, path: PathLike) -> list[Hashable]:
-        """Read parts that were prepared with the same graph, agents and settings.
-
-        Returns
-        -------
-        list
-            Labels of the nodes that are now prepared, except for PageRank: `prepare` takes them.
-        """
-        rankers = self._require_curious()
+    def load(self, path: PathLike) -> None:
+        """Map parts into memory that were prepared with the same graph, agents and settings."""
+        rankers = self._require_parts()
         load_parts(path, self.graph, rankers)
-        prepared = set.intersection(*(set(ranker.kept.get(self.graph, {})) for ranker in rankers.values()))
-        return [self.graph.label(v) for v in sorted(prepared)]
+        for node in next(iter(rankers.values())).kept[self.graph]:
+            self._fill_caches(node)
+            break
 
-    def _require_curious(self) -> dict[str, CuriousRanker]:
-        if not self.curious_rankers:
-            raise SettingError(f"the ranker {self.ranker.name!r} has no parts to keep in a file; only curious ones do.")
-        return self.curious_rankers
+    def _require_parts(self) -> dict[str, PartRanker]:
+        if not self.part_rankers:
+            raise SettingError(f"the ranker {self.ranker.name!r} has no parts to keep in a file; nothing is prepared.")
+        return self.part_rankers
 
-    def replace_curious(self, make: Callable[[CuriousRanker], Ranker]) -> Recommender:
-        """Return the same recommender with each curious component replaced by what a function makes of it."""
+    def replace_parts(self, make: Callable[[PartRanker], Ranker]) -> Recommender:
+        """Return the same recommender with each component that can be prepared replaced by what a function returns."""
         parts = self.ranker.parts()
-        made = {name: make(part) if isinstance(part, CuriousRanker) else part for name, part in parts.items()}
+        made = {name: make(part) if isinstance(part, PartRanker) else part for name, part in parts.items()}
         return Recommender(self.graph, MixtureRanker(made, getattr(self.ranker, "weights", None)))
 
 
@@ -363,12 +363,12 @@ def explain(
     return recommender.explain(history, items, theory=theory)
 
 
-def _find_components(ranker: Ranker, kind: type[T], prefix: str = "") -> dict[str, T]:
-    """Return all components of a type, including those of nested mixtures, by dotted name."""
-    found: dict[str, T] = {}
+def _find_part_rankers(ranker: Ranker, prefix: str = "") -> dict[str, PartRanker]:
+    """Return all components that can be prepared, including those of nested mixtures, by dotted name."""
+    found: dict[str, PartRanker] = {}
     for name, part in ranker.parts().items():
-        if isinstance(part, kind):
+        if isinstance(part, PartRanker):
             found[prefix + name] = part
         elif part is not ranker:
-            found |= _find_components(part, kind, f"{prefix}{name}.")
+            found |= _find_part_rankers(part, f"{prefix}{name}.")
     return found

@@ -129,10 +129,7 @@ def _answer_batch(query: RecommendQuery, users: Sequence[QueuedUser]) -> list[by
         settings = histories, query.k, query.candidates, selections
         tops = recommender.recommend_visited(*settings, theory=query.theory)
         for user, top in zip(users, tops, strict=True):
-            nodes: list[dict[str, Any]] = [
-                {"node": encode_label(label), "score": score, "stderr": stderr}
-                for (label, score), stderr in zip(top, top.stderr, strict=True)
-            ]
+            nodes: list[dict[str, Any]] = [{"node": encode_label(label), "score": score} for label, score in top]
             for node, reason in zip(nodes, top.reasons if query.reasons or query.theory else (), strict=False):
                 node |= {
                     "ranks": reason.ranks,

@@ -17,7 +17,7 @@ from curiograph.errors import UnknownNameError, quote_value
 from curiograph.growth.graph_gaps import gaps
 from curiograph.growth.measure import measure
 from curiograph.parallel import Engine
-from curiograph.recommendation.curious_ranker import CuriousRanker, Part
+from curiograph.recommendation.parts import Part, PartRanker
 from curiograph.rewards.reward_names import as_reward
 from curiograph.service import schemas
 from curiograph.service.json_labels import encode_label
@@ -171,10 +171,8 @@ def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
     return schemas.RankResponse.model_validate(response).model_dump_json().encode()
 
 
-def compute_parts(
-    opened: OpenGraph, rankers: Mapping[str, CuriousRanker], nodes: Sequence[int]
-) -> dict[str, list[Part]]:
-    """Compute what curious rankers prepare for some positions."""
+def compute_parts(opened: OpenGraph, rankers: Mapping[str, PartRanker], nodes: Sequence[int]) -> dict[str, list[Part]]:
+    """Compute what rankers prepare for some positions."""
     return {name: ranker.compute_parts(opened.graph, nodes) for name, ranker in rankers.items()}
 
 

@@ -456,12 +456,11 @@ class RankResponse(_Response):
 
 
 class RecommendedNode(_Response):
-    """A node to visit next; the fields after `stderr` are present if reasons were requested, the last three if `theory`
+    """A node to visit next; the fields after `score` are present if reasons were requested, the last three if `theory`
     was."""
 
     node: NodeLabel
     score: float
-    stderr: float
     ranks: dict[str, int] | None = None
     """Rank among all candidates, by each kind of walker."""
     candidates: int | None = None

@@ -7,7 +7,6 @@ import shutil
 import time
 from collections.abc import Awaitable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -16,7 +15,7 @@ from typing import Literal, TypeVar
 from starlette.requests import ClientDisconnect, Request
 
 from curiograph.progress import Progress, no_progress
-from curiograph.recommendation.curious_ranker import CuriousRanker
+from curiograph.recommendation.parts import PartRanker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.batching import Batcher
 from curiograph.service.computations import compute_parts
@@ -124,19 +123,19 @@ class Service:
         """
         recommender, nodes = opened.recommender, set(nodes)
 
-        def copy_ranker(ranker: CuriousRanker) -> CuriousRanker:
+        def copy_ranker(ranker: PartRanker) -> PartRanker:
             kept = ranker.kept.get(opened.graph, {})
-            return replace(ranker, kept={opened.graph: {node: kept[node] for node in nodes & kept.keys()}})
+            return ranker.with_parts({opened.graph: {node: kept[node] for node in nodes if node in kept}})
 
         try:
             async with asyncio.timeout(self.settings.seconds):
                 while missing := recommender.find_missing(nodes)[:_NODES_PER_TASK]:
-                    rankers = recommender.curious_rankers  # a process needs their settings, not what they keep
-                    empty = {name: replace(each, kept={}, workers=1) for name, each in rankers.items()}
+                    rankers = recommender.part_rankers  # a process needs their settings, not what they keep
+                    empty = {name: each.with_parts({}, workers=1) for name, each in rankers.items()}
                     parts = await self.workers.run(compute_parts, empty, missing, graph=opened)
                     if recommender is opened.recommender and opened.num_kept >= MAX_PARTS:
-                        recommender = recommender.replace_curious(copy_ranker)  # whose parts are freed with it
-                    for name, ranker in recommender.curious_rankers.items():
+                        recommender = recommender.replace_parts(copy_ranker)  # whose parts are freed with it
+                    for name, ranker in recommender.part_rankers.items():
                         kept = ranker.kept.setdefault(opened.graph, {})
                         for node, part in zip(missing, parts[name], strict=True):
                             if kept.setdefault(node, part) is part and recommender is opened.recommender:

@@ -28,6 +28,7 @@ from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
 from curiograph.graph.labels import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.predict import make_study
+from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
 from curiograph.service.json_labels import LabelIndex
@@ -81,7 +82,9 @@ class OpenGraph:
     @cached_property
     def prepared_recommender(self) -> Recommender:
         """The recommender that simulates nothing: it uses the prepared nodes of a history, and PageRank alone."""
-        return self.recommender.replace_curious(lambda ranker: replace(ranker, simulates=False))
+        return self.recommender.replace_parts(
+            lambda ranker: replace(ranker, simulates=False) if isinstance(ranker, CuriousRanker) else ranker
+        )
 
     @cached_property
     def places(self) -> Float64:
@@ -145,7 +148,7 @@ class StoredGraph:
         graph = self.read()
         opened = OpenGraph(graph, LabelIndex(graph))
         if self.files[1] is not None:
-            opened.recommender.prepare(opened.recommender.load(self.files[1]))
+            opened.recommender.load(self.files[1])
         return opened
 
     def get_stamp(self) -> Stamp:
