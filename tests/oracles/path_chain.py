@@ -58,9 +58,10 @@ def list_moves(stack, agent, reward, path, p_g, fallback):
         better, equal = sum(s > score for s in scores), sum(s == score for s in scores)
         moves.append((v, by_rank[better : better + equal].mean()))
     graph = stack.graphs[0]
-    links = dict(zip(graph.indices[graph.indptr[path[-1]] : graph.indptr[path[-1] + 1]].tolist(), range(10**9)))
-    if graph.weights is not None and candidates and candidates[0] in links:  # not at a dead end
-        weights = [graph.weights[graph.indptr[path[-1]] + links[v]] for v in candidates]
+    row = slice(*graph.indptr[path[-1] : path[-1] + 2])
+    if graph.weights is not None and set(candidates) & set(graph.indices[row].tolist()):  # not at a dead end
+        links = dict(zip(graph.indices[row].tolist(), graph.weights[row].tolist(), strict=True))
+        weights = [links[v] for v in candidates]
         total = sum(weight * chance for weight, (_, chance) in zip(weights, moves, strict=True))
         moves = [(v, w * chance / total) for w, (v, chance) in zip(weights, moves, strict=True) if total > 0]
     return moves
