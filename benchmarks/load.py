@@ -82,8 +82,7 @@ def run(args: Namespace, progress: Progress) -> Iterator[tuple[dict[str, Any], d
         file, parts = Path(folder) / "load.safetensors", Path(folder) / "parts.safetensors"
         cg.write_graph(graph, file)
         recommender = cg.Recommender(graph)
-        recommender.prepare(progress=progress)
-        recommender.save(parts)
+        recommender.prepare(file=parts, progress=progress)
         server = partial(run_server, "--graph", f"load={file}", "--parts", f"load={parts}")
         for candidates, reasons in CASES:
             bodies = _create_bodies(graph, candidates, reasons, args.seed)

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import curiograph as cg
-from benchmarks.graphs import create_ring, draw_histories
+from benchmarks.graphs import create_preferential_graph, create_ring, draw_histories
 from benchmarks.rows import measure_memory, run_command, time_call
 from curiograph.agents.agent_names import as_agent
 from curiograph.agents.evaluate import draw_starts
@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--small", type=int, default=10_000, help="nodes of the smallest graph (default: 10,000)")
     parser.add_argument("--nodes", type=int, default=MILLION, help="nodes of the largest graph (default: a million)")
+    parser.add_argument("--items", type=int, default=100_000, help="items that are prepared (default: 100,000)")
     parser.add_argument("--walks", type=int, default=100_000, help="walks of a large batch (default: 100,000)")
     run_command(parser, arguments, run)
 
@@ -59,6 +60,7 @@ def run(args: Namespace, progress: Progress) -> Iterator[tuple[dict[str, Any], d
             rows += compare_sizes(sizes[0], sizes[-1])
             if nodes == min(MILLION, args.nodes):
                 rows += measure_batches(graph, args.walks, args.seed, progress)
+    rows += measure_preparation(args.items, args.seed, progress)
     document = {"processors": os.cpu_count(), "walks": args.walks, "seed": args.seed, "sizes": sizes, "rows": rows}
     yield document, {"many tasks and large graphs": pd.DataFrame(rows)}
 
@@ -105,6 +107,23 @@ def measure_batches(graph: cg.Graph, walks: int, seed: int, progress: Progress) 
         yield _row(what, f"{seconds / 60:.1f} min", f"{minutes} min", seconds <= 60 * minutes)
         gigabytes = max(memory) / 2**30
         yield _row(f"memory of all processes of {name}", f"{gigabytes:.1f} GiB", "4 GiB", gigabytes <= 4)
+
+
+def measure_preparation(items: int, seed: int, progress: Progress) -> Iterator[dict[str, Any]]:
+    """Prepare all items of a heavy-tailed catalog of mean degree 20 in a file, with the memory of this process."""
+    graph, memory = create_preferential_graph(items, 10, seed), [0]
+    (minutes, most), before = (3, 2) if items <= 100_000 else (40, 4), measure_memory(os.getpid())
+
+    def watch(message: str, share: float | None = None) -> None:
+        memory.append(measure_memory(os.getpid()))
+        progress(message, share)
+
+    with tempfile.TemporaryDirectory() as folder:
+        prepare = partial(cg.Recommender(graph).prepare, file=f"{folder}/parts.safetensors", progress=watch)
+        seconds = time_call(prepare)
+    yield _row(f"prepare {items:,} items", f"{seconds / 60:.1f} min", f"{minutes} min", seconds <= 60 * minutes)
+    gigabytes = (max(memory) - before) / 2**30
+    yield _row("memory that it adds", f"{gigabytes:.1f} GiB", f"{most} GiB", gigabytes <= most)
 
 
 def measure_costs(graph: cg.Graph, seed: int, repeats: int = 15) -> dict[str, dict[str, float]]:

@@ -42,7 +42,7 @@ def test_stored_results_have_the_format_of_a_run(request):
 @pytest.mark.long
 def test_scale_on_small_graphs(tmp_path):
     out = tmp_path / "scale.json"
-    scale.main(["--small", "300", "--nodes", "600", "--walks", "40", "--out", str(out), "--quiet"])
+    scale.main(["--small", "300", "--nodes", "600", "--items", "200", "--walks", "40", "--out", str(out), "--quiet"])
     document = json.loads(out.read_text())
     assert [size["nodes"] for size in document["sizes"]] == [300, 600]
     assert all(row["what"] and row["measured"] for row in document["rows"])

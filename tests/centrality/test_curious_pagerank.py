@@ -44,6 +44,26 @@ def test_exact_scores_on_many_graphs(seed, directed, alpha, p_g):
     )
 
 
+@pytest.mark.parametrize("p_g", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("directed", [False, True])
+def test_walkers_follow_links_in_proportion_to_their_weights(p_g, directed):
+    g = make_graph(directed)
+    edges = [(u, v) for u, v in g.to_networkx().edges]
+    weights = np.random.default_rng(1).integers(0, 4, len(edges)).tolist()  # some are zero
+    weighted, equal = (
+        cg.Graph.from_edges([(*edge, w) for edge, w in zip(edges, ws, strict=True)], directed=directed, nodes=g.labels)
+        for ws in (weights, [3.0] * len(edges))
+    )
+    for agent, reward in (("greedy", "igt"), ("max-degree", "cpt")):
+        settings = {"history": [0, 3], "p_g": p_g, "reward": reward, "exact": True}
+        found = cg.curious_pagerank(weighted, agent, 0.8, **settings).scores
+        wanted = compute_scores_by_paths(weighted, as_agent(agent), reward, 0.8, [0, 3], p_g)
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+        plain, same = (cg.curious_pagerank(each, agent, 0.8, **settings).scores for each in (g, equal))
+        np.testing.assert_allclose(same, plain, rtol=0, atol=1e-15)
+        assert not np.allclose(found, plain, atol=1e-3)
+
+
 @pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
 def test_dead_ends_follow_the_mdp(fallback):
     g = cg.Graph.from_edges([(0, 1), (1, 2), (0, 3), (3, 4), (5, 0)], directed=True)

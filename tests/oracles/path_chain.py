@@ -32,7 +32,10 @@ def compute_scores_by_paths(graph, agent, reward, alpha, history, p_g, *, fallba
 
 
 def list_moves(stack, agent, reward, path, p_g, fallback):
-    """Return (candidate, probability) of a path: ranks are counted directly, ties take the mean over their orders."""
+    """Return (candidate, probability) of a path: ranks are counted directly, ties take the mean over their orders.
+
+    The probability is proportional to the weight of the link.
+    """
     nodes = np.full((1, len(path) + 1), -1, np.int32)
     nodes[0, :-1] = path
     exploration = Exploration(
@@ -54,4 +57,11 @@ def list_moves(stack, agent, reward, path, p_g, fallback):
     for v, score in zip(candidates, scores, strict=True):
         better, equal = sum(s > score for s in scores), sum(s == score for s in scores)
         moves.append((v, by_rank[better : better + equal].mean()))
+    graph = stack.graphs[0]
+    row = slice(*graph.indptr[path[-1] : path[-1] + 2])
+    if graph.weights is not None and set(candidates) & set(graph.indices[row].tolist()):  # not at a dead end
+        links = dict(zip(graph.indices[row].tolist(), graph.weights[row].tolist(), strict=True))
+        weights = [links[v] for v in candidates]
+        total = sum(weight * chance for weight, (_, chance) in zip(weights, moves, strict=True))
+        moves = [(v, w * chance / total) for w, (v, chance) in zip(weights, moves, strict=True) if total > 0]
     return moves

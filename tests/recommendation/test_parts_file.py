@@ -57,7 +57,11 @@ def test_file_of_a_preparation_is_that_of_parts_in_memory(engine, tmp_path):
     loaded.load(tmp_path / "few.safetensors")
     assert loaded.find_missing([3, 5, 7, 140]) == [5]
     assert loaded.recommend([3, 140]) == memory.recommend([3, 140])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["few.safetensors", "file.safetensors", "memory.safetensors"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "few.safetensors",
+        "file.safetensors",
+        "memory.safetensors",
+    ]
     with pytest.raises(cg.GraphError, match="cannot write"):
         file.prepare(file=tmp_path / "missing" / "parts.safetensors")
 

@@ -92,7 +92,9 @@ def test_rank_equals_pagerank_and_curious_pagerank(api):
 @pytest.mark.parametrize("candidates", ["last", "history", "all"])
 def test_recommend_equals_library(api, candidates):
     graph, histories = cg.toys.library(), [["music", "physics"], ["logic"], ["music", "logic", "music"]]
-    expected = cg.recommend(graph, histories, 3, candidates=candidates, theory=True)
+    recommender = cg.Recommender(graph)
+    recommender.prepare()
+    expected = recommender.recommend(histories, 3, candidates=candidates, theory=True)
     settings = {"graph": LIBRARY, "k": 3, "candidates": candidates}
     result = post(api, "recommend", histories=histories, theory=True, **settings)
     for one, top in zip(result["users"], expected, strict=True):
@@ -115,7 +117,9 @@ def test_recommend_equals_library(api, candidates):
 
 def test_recommend_with_excluded_allowed_unknown_and_no_nodes(api):
     graph, settings = cg.toys.library(), {"graph": LIBRARY, "k": 3}
-    expected = cg.recommend(graph, ["music"], 3, exclude=["physics"], diversity=0.5)
+    recommender = cg.Recommender(graph)
+    recommender.prepare(["music"])
+    expected = recommender.recommend(["music"], 3, exclude=["physics"], diversity=0.5)
     found = post(api, "recommend", history=["music"], exclude=["physics", "moon"], diversity=0.5, **settings)
     assert [(each["node"], each["score"]) for each in found["recommendations"]] == expected
     found = post(api, "recommend", history=["music"], filter=["logic", "moon"], **settings)

@@ -100,7 +100,8 @@ def curious_pagerank(
     Parameters
     ----------
     graph : Graph
-        Graph with at least one edge; edge weights are ignored.
+        Graph with at least one edge. If it has weights, the probability of each candidate by the rank transition is
+        multiplied by the weight of its link, and all are scaled to the sum 1.
     agent : str, Path or Agent
         Anything that `explore` accepts. The scores must be a function of the state; large batches of states are scored
         by several threads.

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import typer
 
 import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import check_out, emit, print_remark, show_progress
 from curiograph.errors import SettingError
+from curiograph.validation import check_integer
 
 
 def recommend(
@@ -39,6 +41,9 @@ def recommend(
     ] = False,
     parts: Annotated[Path | None, typer.Option(help="File of prepared nodes, .safetensors, which is read.")] = None,
     prepare: Annotated[bool, typer.Option("--prepare", help="Prepare all nodes first, and write --parts.")] = False,
+    top: Annotated[
+        int | None, typer.Option(help="With --prepare: prepare so many nodes only, those with the most links.")
+    ] = None,
     directed: options.Directed = False,
 ) -> None:
     """Recommend nodes to visit next, with reasons.
@@ -51,16 +56,21 @@ def recommend(
         raise SettingError("give --history a,b,c or --histories FILE.")
     if prepare and parts is None:
         raise SettingError("--prepare needs --parts FILE to store the prepared nodes.")
+    if top is not None and not prepare:
+        raise SettingError(f"--top is {top}, but nothing is prepared; add --prepare, or leave it out.")
     g = options.open_graph(graph, directed)
     recommender = cg.Recommender(g, ranker, alpha=alpha, weights=_parse_weights(weights), seed=output.seed)
     settings: Any = {"candidates": candidates, "diversity": diversity, "theory": theory}
     if exclude is not None:
         settings["exclude"] = options.read_labels(g, exclude)
     if prepare and parts is not None:
+        labels = None
+        if top is not None:
+            check_integer("--top", top, 1, "give the number of nodes to prepare")
+            labels = [g.label(int(v)) for v in np.argsort(-g.transition.strength, kind="stable")[:top]]
         with show_progress(output.quiet) as progress:
-            recommender.prepare(progress=progress)
-        recommender.save(parts)
-        print_remark(f"{parts}: {g.num_nodes} nodes prepared", output.quiet)
+            recommender.prepare(labels, file=parts, progress=progress)
+        print_remark(f"{parts}: {len(labels or g.labels)} nodes prepared", output.quiet)
     elif parts is not None:
         recommender.load(parts)
     if history is not None:

@@ -135,7 +135,8 @@ def find_candidates(
             rows = [graph.indices[graph.indptr[v] : graph.indptr[v + 1]] for v in history]
             sets.append(np.setdiff1d(np.concatenate(rows), history))
         elif len(lists) == len(reached):
-            sets.append(np.setdiff1d(np.concatenate([each[user] for each in lists]), history))
+            nodes = np.sort(np.concatenate([each[user] for each in lists]))  # several times faster than np.unique
+            sets.append(np.setdiff1d(nodes[np.diff(nodes, prepend=-1) > 0], history, assume_unique=True))
         else:
             unvisited = np.ones(graph.num_nodes, bool)
             unvisited[history] = False
