@@ -43,9 +43,9 @@ VALIDATION_USERS = 600
 GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "popularity": {},
     "markov": {"k": (1, 1000)},
-    "item-knn": {"neighbors": (10, 30, 100), "shrinkage": (0, 5, 20)},
-    "item-knn, recency": {"neighbors": (10, 30), "recency": (0.7, 0.85, 0.95)},
-    "ease": {"l2": (20, 100, 500)},
+    "item-knn": {"neighbors": (5, 10, 30, 100), "shrinkage": (0, 5, 20)},
+    "item-knn, recency": {"neighbors": (5, 10, 30), "recency": (0.7, 0.85, 0.95)},
+    "ease": {"l2": (5, 20, 100, 500)},
     "als": {"factors": (32, 128), "regularization": (1, 10)},
     "pagerank": {"alpha": (0.1, 0.3, 0.6, 0.85)},
     "pagerank, recency": {"alpha": (0.1, 0.4), "recency": (0.7, 0.85, 0.95)},
