@@ -42,7 +42,7 @@ def recommend(
     parts: Annotated[Path | None, typer.Option(help="File of prepared nodes, .safetensors, which is read.")] = None,
     prepare: Annotated[bool, typer.Option("--prepare", help="Prepare all nodes first, and write --parts.")] = False,
     top: Annotated[
-        int | None, typer.Option(help="With --prepare: prepare so many nodes only, those with the most links.")
+        int | None, typer.Option(help="With --prepare: prepare so many nodes only, the most visited.")
     ] = None,
     directed: options.Directed = False,
 ) -> None:
@@ -67,22 +67,25 @@ def recommend(
         labels = None
         if top is not None:
             check_integer("--top", top, 1, "give the number of nodes to prepare")
-            labels = [g.label(int(v)) for v in np.argsort(-g.transition.strength, kind="stable")[:top]]
+            visits = g.transition.strength if g.visitors is None else g.visitors
+            labels = [g.label(int(v)) for v in np.argsort(-visits, kind="stable")[:top]]
         with show_progress(output.quiet) as progress:
             recommender.prepare(labels, file=parts, progress=progress)
         print_remark(f"{parts}: {len(labels or g.labels)} nodes prepared", output.quiet)
     elif parts is not None:
         recommender.load(parts)
     if history is not None:
-        top = recommender.recommend(options.read_labels(g, history), k, **settings)
-        emit(output, top, top.to_frame(), graph=g)
+        found = recommender.recommend(options.read_labels(g, history), k, **settings)
+        emit(output, found, found.to_frame(), graph=g)
     elif histories is not None:
         people = options.Columns().read(histories)
         tops = recommender.recommend([list(walk) for walk in people], k, unknown="skip", **settings)
         who = [{"user": people.user(number), "session": people.session(number)} for number in range(len(people))]
-        users = [{**names, **top.to_dict()} for names, top in zip(who, tops, strict=True)]
+        users = [{**names, **found.to_dict()} for names, found in zip(who, tops, strict=True)]
         rows = [
-            {**names, **row} for names, top in zip(who, tops, strict=True) for row in top.to_frame().to_dict("records")
+            {**names, **row}
+            for names, found in zip(who, tops, strict=True)
+            for row in found.to_frame().to_dict("records")
         ]
         emit(output, {"users": users, "skipped": people.on(g).skipped}, rows, graph=g)
 

@@ -51,6 +51,10 @@ class Part:
         kept = kept[np.argsort(nodes[kept])]
         return cls(nodes[kept], rounded[kept], round(float(total) / _STEP) * _STEP)
 
+    def scale(self, factor: float) -> Part:
+        """Return the part with all visits multiplied by a factor."""
+        return Part(self.nodes, self.visits * np.float32(factor), self.total * factor)
+
     def look_up(self, nodes: Int32) -> Float32:
         """Return the expected visits of some nodes, zero if they are not kept."""
         places = self.nodes.searchsorted(nodes)

@@ -11,7 +11,7 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32
-from curiograph.centrality.history import check_alpha, make_uniform_teleport
+from curiograph.centrality.history import Teleport, check_alpha, make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.errors import SettingError, UnknownNameError, quote_value
@@ -20,6 +20,7 @@ from curiograph.graph.graph import Graph
 from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.parts import Part, PartRanker, compute_in_threads
 from curiograph.recommendation.ranker import AdaptedRanker, Ranker, RankerLike, score_candidates
+from curiograph.validation import is_number
 
 RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
@@ -77,6 +78,8 @@ class PageRankRanker(PartRanker):
 
     alpha: float = 0.85
     """Probability to follow a link instead of teleporting to the history."""
+    recency: float = 1.0
+    """Weight of a visited node in the teleport distribution, relative to the node that was visited next."""
     name: str = "pagerank"
     workers: int | None = field(default=None, repr=False, compare=False)
     """Number of threads that prepare. Default: one per processor."""
@@ -85,6 +88,13 @@ class PageRankRanker(PartRanker):
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
+        if not is_number(self.recency) or not 0 < self.recency <= 1:
+            raise SettingError(f"recency is {quote_value(self.recency)}; give a number above 0, and at most 1.")
+
+    def make_teleport(self, history: Int32) -> Teleport:
+        """Return the teleport distribution of a history."""
+        weights = self.recency ** np.arange(len(history))[::-1]
+        return Teleport(history, weights / weights.sum())
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         scores = super().scores(graph, histories, candidates)
@@ -92,7 +102,7 @@ class PageRankRanker(PartRanker):
             unprepared = [user for user, history in enumerate(histories) if not self._has_parts(graph, history)]
             for first in range(0, len(unprepared), _BATCH_SIZE):
                 users = unprepared[first : first + _BATCH_SIZE]
-                teleports = [make_uniform_teleport(histories[user]) for user in users]
+                teleports = [self.make_teleport(histories[user]) for user in users]
                 for user, row in zip(users, compute_pagerank_rows(graph, self.alpha, teleports), strict=True):
                     own = slice(candidates.offsets[user], candidates.offsets[user + 1])
                     scores[own] = row[candidates.nodes[own]]
@@ -116,7 +126,8 @@ class PageRankRanker(PartRanker):
             strength = graph.transition.get_strength(history)
             visits = visits.T * graph.transition.get_strength(nodes) / np.maximum(strength, 1e-300)[:, None]
             totals = np.where(strength > 0, 1 / (1 - self.alpha), 1.0)
-        return np.asarray(visits / totals.sum())
+        shares = self.make_teleport(history).probabilities
+        return np.asarray(visits * shares[:, None] / (totals @ shares))
 
     def _has_parts(self, graph: Graph, history: Int32) -> bool:
         kept = self.kept.get(graph, {})
@@ -126,10 +137,15 @@ class PageRankRanker(PartRanker):
         """Return the parts of each history; none if it is to be solved exactly."""
         found = []
         for history in histories:
+            parts: list[Part] = []
             if self._has_parts(graph, history):
-                found.append([self.kept[graph][v] for v in history.tolist()])
-            else:
-                found.append(self.compute_parts(graph, history.tolist()) if graph.num_nodes > MAX_EXACT_NODES else [])
+                parts = [self.kept[graph][v] for v in history.tolist()]
+            elif graph.num_nodes > MAX_EXACT_NODES:
+                parts = self.compute_parts(graph, history.tolist())
+            if parts and self.recency < 1:
+                shares = self.make_teleport(history).probabilities.tolist()
+                parts = [part.scale(share) for part, share in zip(parts, shares, strict=True)]
+            found.append(parts)
         return found
 
     def find_reached(self, graph: Graph, histories: Sequence[Int32]) -> list[Int32] | None:
@@ -176,12 +192,14 @@ class PageRankRanker(PartRanker):
 
 @dataclass(frozen=True)
 class PopularPageRank(Ranker):
-    """PageRank without a history, for users who have visited nothing yet."""
+    """Visitors if the graph has them, else PageRank without a history, for users who have visited nothing yet."""
 
     alpha: float
     name: str = "pagerank"
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+        if graph.visitors is not None:
+            return graph.visitors[candidates.nodes].astype(np.float64)
         return _round_scores(_solve_global_pagerank(graph, self.alpha))[candidates.nodes]
 
 
@@ -203,6 +221,8 @@ def _round_scores(scores: Float64) -> Float64:
 @dataclass(frozen=True, eq=False)
 class MixtureRanker(Ranker):
     """Weighted sum of rankers, with weights scaled to the unit sphere.
+
+    The scores of every built-in ranker add up to 1 over all nodes; those of a custom one should as well.
 
     Examples
     --------
