@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from curiograph.agents.agent import Agent
@@ -18,8 +19,10 @@ from curiograph.growth.graph_gaps import gaps
 from curiograph.growth.measure import measure
 from curiograph.parallel import Engine
 from curiograph.recommendation.curious_ranker import CuriousRanker, Part
+from curiograph.recommendation.recommender import Recommender
 from curiograph.rewards.reward_names import as_reward
 from curiograph.service import schemas
+from curiograph.service.batching import RecommendQuery, answer_users, read_users
 from curiograph.service.json_labels import encode_label
 from curiograph.service.server_settings import MAX_ANSWER, MAX_BEAM, MAX_K, check_count
 from curiograph.service.step_view import view_step
@@ -169,6 +172,19 @@ def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
         "ranking": ranking,
     }
     return schemas.RankResponse.model_validate(response).model_dump_json().encode()
+
+
+def recommend_nodes(opened: OpenGraph, request: schemas.RecommendRequest) -> bytes:
+    """Recommend nodes with an alpha that nothing is prepared for."""
+    made = Recommender(opened.graph, request.ranker, alpha=float(request.alpha or 0), weights=request.weights)
+    recommender = made.replace_curious(lambda each: replace(each, simulates=not request.prepared_only, workers=1))
+    query = RecommendQuery(recommender, request.k, request.candidates, request.reasons, request.prepared_only)
+    answers = []
+    for answer in answer_users(query, read_users(opened.labels, request, request.unknown_labels)):
+        if isinstance(answer, Exception):
+            raise answer
+        answers.append(answer)
+    return request.join_answers(answers)
 
 
 def compute_parts(

@@ -8,18 +8,18 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from curiograph.arrays import Float64
-from curiograph.errors import CuriographError, SettingError, quote_value
-from curiograph.files import open_atomic
+from curiograph.errors import CuriographError, FileFormatError, SettingError, quote_value
+from curiograph.files import check_file, open_atomic
 from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
@@ -28,6 +28,7 @@ from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
 from curiograph.graph.labels import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.predict import make_study
+from curiograph.recommendation.rankers import MixtureRanker, as_ranker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
 from curiograph.service.json_labels import LabelIndex
@@ -39,6 +40,9 @@ UNFINISHED = ".upload-"
 DEFAULT_GRAPH = "toy:everyday"
 """Id of the graph that the page shows first."""
 _EXTENSION = ".safetensors"
+_MAX_RECOMMENDERS = 16
+"""Recommenders of a graph with other settings than the default that are kept for later requests."""
+Result = TypeVar("Result")
 GraphKind = Literal["built-in", "data set", "file", "upload"]
 Stamp = tuple[tuple[int, int, int] | None, ...]
 """Inode, time of change and size of each file of a graph; None for a missing one."""
@@ -71,6 +75,7 @@ class OpenGraph:
         """File that `write_copy` has written."""
         self.num_kept = 0
         """Numbers that the recommender keeps, prepared while answering requests."""
+        self._recommenders: dict[Any, Recommender] = {}
         self._lock = threading.Lock()
 
     @cached_property
@@ -78,10 +83,32 @@ class OpenGraph:
         """The recommender, which keeps what it has prepared; raises if the graph has no edges."""
         return Recommender(self.graph)
 
-    @cached_property
-    def prepared_recommender(self) -> Recommender:
-        """The recommender that simulates nothing: it uses the prepared nodes of a history, and PageRank alone."""
-        return self.recommender.replace_curious(lambda ranker: replace(ranker, simulates=False))
+    def get_recommender(
+        self, ranker: str = "mixture", weights: Mapping[str, float] | None = None, *, simulates: bool = True
+    ) -> Recommender:
+        """Return a recommender of the components of the default one, and so with all that they have prepared.
+
+        Unless it `simulates`, it uses the prepared nodes of a history, and PageRank alone.
+        """
+        if (ranker, weights, simulates) == ("mixture", None, True):
+            return self.recommender
+        key = ranker, weights and tuple(sorted(weights.items())), simulates
+        made = self._recommenders.pop(key, None)
+        if made is None:
+            chosen, parts = as_ranker(ranker, weights=weights), self.recommender.ranker.parts()
+            mixed = replace(chosen, components=parts) if isinstance(chosen, MixtureRanker) else parts[ranker]
+            made = Recommender(self.graph, mixed)
+            if not simulates:
+                made = made.replace_curious(lambda each: replace(each, simulates=False))
+        self._recommenders[key] = made
+        if len(self._recommenders) > _MAX_RECOMMENDERS:
+            del self._recommenders[next(iter(self._recommenders))]
+        return made
+
+    def is_prepared_for(self, alpha: float | None) -> bool:
+        """Return whether this is the alpha of the default recommender, to which all that is prepared belongs."""
+        parts = self.recommender.ranker.parts().values()
+        return alpha is None or all(getattr(part, "alpha", alpha) == alpha for part in parts)
 
     @cached_property
     def places(self) -> Float64:
@@ -145,7 +172,7 @@ class StoredGraph:
         graph = self.read()
         opened = OpenGraph(graph, LabelIndex(graph))
         if self.files[1] is not None:
-            opened.recommender.prepare(opened.recommender.load(self.files[1]))
+            opened.recommender.prepare(_read_copy(opened.recommender.load, self.files[1]))
         return opened
 
     def get_stamp(self) -> Stamp:
@@ -155,6 +182,23 @@ class StoredGraph:
             found = path.stat() if path is not None and path.exists() else None
             stamps.append(None if found is None else (found.st_ino, found.st_mtime_ns, found.st_size))
         return tuple(stamps)
+
+
+def _read_copy(read: Callable[[Path], Result], path: Path) -> Result:
+    """Read a file; if it would be mapped into memory, read a copy that has no name afterwards, so that what is served
+    does not change with the file. Errors name the file itself."""
+    if path.suffix.lower() != _EXTENSION:
+        return read(path)
+    with tempfile.TemporaryDirectory(prefix="curiograph-", ignore_cleanup_errors=True) as folder:
+        copy = Path(folder, path.name)
+        try:
+            shutil.copyfile(check_file(path), copy)
+            return read(copy)
+        except OSError as error:
+            reason = f"cannot be copied ({error.strerror}); set TMPDIR to a folder with enough room"
+            raise FileFormatError(f"{path}: {reason}.") from None
+        except CuriographError as error:
+            raise type(error)(str(error).replace(str(copy), str(path))) from None
 
 
 def _read_les_miserables() -> Graph:
@@ -204,7 +248,7 @@ class GraphStore:
         for name, path in settings.graphs.items():
             if name in self._entries:
                 raise SettingError(f"there is a graph {name!r} already; give your file another name, as in my-{name}.")
-            read = partial(read_graph, path, directed=settings.directed or None)
+            read = partial(_read_copy, partial(read_graph, directed=settings.directed or None), path)
             self._entries[name] = StoredGraph(name, name, "file", read, (path, None))
         for name, path in settings.parts.items():
             if name not in self._entries:
