@@ -92,7 +92,7 @@ class OpenGraph:
         """
         if (ranker, weights, simulates) == ("mixture", None, True):
             return self.recommender
-        key = ranker, weights and tuple(sorted(weights.items())), simulates
+        key = ranker, None if weights is None else tuple(sorted(weights.items())), simulates
         made = self._recommenders.pop(key, None)
         if made is None:
             chosen, parts = as_ranker(ranker, weights=weights), self.recommender.ranker.parts()
