@@ -19,7 +19,7 @@ from curiograph.parallel import Engine
 from curiograph.parallel.fingerprint import hash_values
 from curiograph.progress import Progress
 from curiograph.recommendation.curious_ranker import CuriousRanker, Part
-from curiograph.tensors import map_tensors, write_tensors
+from curiograph.tensors import map_tensors, open_tensors, write_tensors
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -100,6 +100,13 @@ def load_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
                 raise FileFormatError(f"{path}: its parts for {name!r} are of {entry} {found}, not {value!r}; {_FIX}.")
     for name, (_, arrays) in groups.items():
         rankers[name].kept.setdefault(graph, {}).update(_unpack_parts(arrays))
+
+
+def read_alpha(path: PathLike) -> float:
+    """Return the alpha that the parts of a file were prepared with."""
+    with open_tensors(check_file(path), "parts file", _FIX) as file:
+        rankers = json.loads((file.metadata() or {})[_HEADER_KEY])["rankers"]
+        return float(next(iter(rankers.values()))["alpha"])
 
 
 def _read_file(path: Path) -> dict[str, tuple[dict[str, Any], Arrays]]:

@@ -47,6 +47,11 @@ class RecommendQuery(NamedTuple):
     reasons: bool
     prepared_only: bool
 
+    @classmethod
+    def create(cls, recommender: Recommender, request: RecommendRequest) -> RecommendQuery:
+        """Return the query of a request."""
+        return cls(recommender, request.k, request.candidates, request.reasons, request.prepared_only)
+
 
 class QueryUser(NamedTuple):
     """One history of a request."""

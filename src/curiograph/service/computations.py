@@ -178,9 +178,8 @@ def recommend_nodes(opened: OpenGraph, request: schemas.RecommendRequest) -> byt
     """Recommend nodes with an alpha that nothing is prepared for."""
     made = Recommender(opened.graph, request.ranker, alpha=float(request.alpha or 0), weights=request.weights)
     recommender = made.replace_curious(lambda each: replace(each, simulates=not request.prepared_only, workers=1))
-    query = RecommendQuery(recommender, request.k, request.candidates, request.reasons, request.prepared_only)
-    answers = []
-    for answer in answer_users(query, read_users(opened.labels, request, request.unknown_labels)):
+    answers, users = [], read_users(opened.labels, request, request.unknown_labels)
+    for answer in answer_users(RecommendQuery.create(recommender, request), users):
         if isinstance(answer, Exception):
             raise answer
         answers.append(answer)

@@ -66,8 +66,7 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
         await service.workers.run(computations.check_labels, body.batch, graph=opened)  # raises an error
     if nodes_to_prepare:
         recommender = await run_until_disconnect(request, service.prepare_nodes(opened, recommender, nodes_to_prepare))
-    query = RecommendQuery(recommender, body.k, body.candidates, body.reasons, body.prepared_only)
-    work = service.batcher.answer(query, users)
+    work = service.batcher.answer(RecommendQuery.create(recommender, body), users)
     answers = await (work if len(users) * body.k <= MANY_LABELS else run_until_disconnect(request, work))
     return Response(body.join_answers(answers), media_type="application/json")
 

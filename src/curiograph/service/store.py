@@ -28,6 +28,7 @@ from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
 from curiograph.graph.labels import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.predict import make_study
+from curiograph.recommendation.parts_file import read_alpha
 from curiograph.recommendation.rankers import MixtureRanker, as_ranker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
@@ -171,8 +172,14 @@ class StoredGraph:
         """Read the graph and its prepared nodes."""
         graph = self.read()
         opened = OpenGraph(graph, LabelIndex(graph))
+
+        def load_parts(path: Path) -> None:
+            opened.recommender = Recommender(graph, alpha=read_alpha(path))
+            opened.recommender.prepare(opened.recommender.load(path))
+            opened.recommender.recommend([], 1)  # computes once what users without a history need
+
         if self.files[1] is not None:
-            opened.recommender.prepare(_read_copy(opened.recommender.load, self.files[1]))
+            _read_copy(load_parts, self.files[1])
         return opened
 
     def get_stamp(self) -> Stamp:
