@@ -228,6 +228,8 @@ class Recommender:
         """Return the same recommender with each curious component replaced by what a function makes of it."""
         parts = self.ranker.parts()
         made = {name: make(part) if isinstance(part, CuriousRanker) else part for name, part in parts.items()}
+        if parts.get(self.ranker.name) is self.ranker:
+            return Recommender(self.graph, made[self.ranker.name])
         return Recommender(self.graph, MixtureRanker(made, getattr(self.ranker, "weights", None)))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from curiograph.agents.agent import Agent
@@ -26,7 +25,7 @@ from curiograph.service.batching import RecommendQuery, answer_users, read_users
 from curiograph.service.json_labels import encode_label
 from curiograph.service.server_settings import MAX_ANSWER, MAX_BEAM, MAX_K, check_count
 from curiograph.service.step_view import view_step
-from curiograph.service.store import OpenGraph
+from curiograph.service.store import OpenGraph, vary_recommender
 
 REWARD_DESCRIPTIONS = {
     "igt": "information gaps: loops of links between visited nodes that no triangles fill",
@@ -176,8 +175,8 @@ def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
 
 def recommend_nodes(opened: OpenGraph, request: schemas.RecommendRequest) -> bytes:
     """Recommend nodes with an alpha that nothing is prepared for."""
-    made = Recommender(opened.graph, request.ranker, alpha=float(request.alpha or 0), weights=request.weights)
-    recommender = made.replace_curious(lambda each: replace(each, simulates=not request.prepared_only, workers=1))
+    default = Recommender(opened.graph, alpha=float(request.alpha or 0))
+    recommender = vary_recommender(default, *request.ranker_settings)
     answers, users = [], read_users(opened.labels, request, request.unknown_labels)
     for answer in answer_users(RecommendQuery.create(recommender, request), users):
         if isinstance(answer, Exception):

@@ -52,7 +52,7 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
     opened = await service.open_graph(body.graph)
     if not opened.is_prepared_for(body.alpha):
         return await _compute(computations.recommend_nodes, body, request)
-    recommender = opened.get_recommender(body.ranker, body.weights, simulates=not body.prepared_only)
+    recommender = opened.get_recommender(*body.ranker_settings)
 
     def read() -> tuple[list[QueryUser], list[int]]:
         """Return the histories, and the nodes of all if some are not prepared."""

@@ -191,6 +191,12 @@ class RecommendRequest(_Request):
         return self.histories or [self.history or []]
 
     @property
+    def ranker_settings(self) -> tuple[Any, ...]:
+        """Name of the ranker, weights as pairs, and whether missing nodes are simulated."""
+        weights = None if self.weights is None else tuple(self.weights.items())
+        return self.ranker, weights, not self.prepared_only
+
+    @property
     def unknown_labels(self) -> Literal["error", "skip"]:
         """What to do with unknown labels."""
         return self.unknown or ("error" if self.histories is None else "skip")

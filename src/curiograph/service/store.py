@@ -8,10 +8,10 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -42,7 +42,7 @@ DEFAULT_GRAPH = "toy:everyday"
 """Id of the graph that the page shows first."""
 _EXTENSION = ".safetensors"
 _MAX_RECOMMENDERS = 16
-"""Recommenders of a graph with other settings than the default that are kept for later requests."""
+"""Recommenders of a graph that are kept for later requests of the same settings."""
 Result = TypeVar("Result")
 GraphKind = Literal["built-in", "data set", "file", "upload"]
 Stamp = tuple[tuple[int, int, int] | None, ...]
@@ -76,7 +76,6 @@ class OpenGraph:
         """File that `write_copy` has written."""
         self.num_kept = 0
         """Numbers that the recommender keeps, prepared while answering requests."""
-        self._recommenders: dict[Any, Recommender] = {}
         self._lock = threading.Lock()
 
     @cached_property
@@ -84,27 +83,11 @@ class OpenGraph:
         """The recommender, which keeps what it has prepared; raises if the graph has no edges."""
         return Recommender(self.graph)
 
-    def get_recommender(
-        self, ranker: str = "mixture", weights: Mapping[str, float] | None = None, *, simulates: bool = True
-    ) -> Recommender:
-        """Return a recommender of the components of the default one, and so with all that they have prepared.
-
-        Unless it `simulates`, it uses the prepared nodes of a history, and PageRank alone.
-        """
-        if (ranker, weights, simulates) == ("mixture", None, True):
-            return self.recommender
-        key = ranker, None if weights is None else tuple(sorted(weights.items())), simulates
-        made = self._recommenders.pop(key, None)
-        if made is None:
-            chosen, parts = as_ranker(ranker, weights=weights), self.recommender.ranker.parts()
-            mixed = replace(chosen, components=parts) if isinstance(chosen, MixtureRanker) else parts[ranker]
-            made = Recommender(self.graph, mixed)
-            if not simulates:
-                made = made.replace_curious(lambda each: replace(each, simulates=False))
-        self._recommenders[key] = made
-        if len(self._recommenders) > _MAX_RECOMMENDERS:
-            del self._recommenders[next(iter(self._recommenders))]
-        return made
+    @cached_property
+    def get_recommender(self) -> Callable[..., Recommender]:
+        """Return a recommender of the components of the default one by its ranker, weights (pairs) and whether it
+        simulates: if not, it uses the prepared nodes of a history, and PageRank alone. The last ones are kept."""
+        return lru_cache(_MAX_RECOMMENDERS)(partial(vary_recommender, self.recommender))
 
     def is_prepared_for(self, alpha: float | None) -> bool:
         """Return whether this is the alpha of the default recommender, to which all that is prepared belongs."""
@@ -133,6 +116,15 @@ class OpenGraph:
                 write_graph_file(self.graph, path)
                 self.copy = path
             return self.copy
+
+
+def vary_recommender(default: Recommender, ranker: str, weights: Any, simulates: bool) -> Recommender:
+    """Return a recommender of the components of another one, see `OpenGraph.get_recommender`."""
+    if (ranker, weights, simulates) == ("mixture", None, True):
+        return default
+    chosen, parts = as_ranker(ranker, weights=weights and dict(weights)), default.ranker.parts()
+    made = replace(chosen, components=parts) if isinstance(chosen, MixtureRanker) else parts[ranker]
+    return Recommender(default.graph, made).replace_curious(lambda each: replace(each, simulates=simulates))
 
 
 @dataclass
