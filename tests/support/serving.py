@@ -51,7 +51,9 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-WITHOUT_PRIVILEGES = ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if os.geteuid() == 0 else ()
+WITHOUT_PRIVILEGES = (
+    ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if getattr(os, "geteuid", os.getpid)() == 0 else ()
+)
 """Beginning of a command that makes even root respect the permissions of files."""
 
 
