@@ -19,14 +19,14 @@ GOOD = {"requests": 1100, "microseconds": 1_000_000, "p50": 40_000, "p99": 90_00
     [({}, True), ({"requests": 999}, False), ({"p99": 110_000}, False), ({"errors": 1}, False)],
 )
 def test_targets_are_about_speed_and_errors(worse, met):
-    found = load.summarize_runs([GOOD | worse | {"memory": [1000, 1050]}])
+    found = load.summarize_runs([GOOD | worse | {"memory": [1000, 1050]}], 1000)
     assert found["met"] is met
     assert found["requests_per_second"] == pytest.approx((GOOD | worse)["requests"])
 
 
 def test_slowest_run_counts_and_memory_may_not_grow():
     runs = [GOOD | {"memory": [1000, 1000]}, GOOD | {"p99": 95_000, "errors": 1, "memory": [1000, 1051]}]
-    found = load.summarize_runs(runs)
+    found = load.summarize_runs(runs, 1000)
     assert (found["p99"], found["errors"], found["memory_max"], found["met"]) == (0.095, 1, 1051, False)
 
 
@@ -35,8 +35,10 @@ def test_slowest_run_counts_and_memory_may_not_grow():
 def test_short_load_has_no_errors(tmp_path):
     graph, out = tmp_path / "dense.safetensors", tmp_path / "load.json"
     cg.write_graph(create_random_graph(300, 15_000, 0, directed=True), graph)  # a beam search takes a second
-    load.main(["--graph", str(graph), "--seconds", "2", "--runs", "2", "--out", str(out), "--quiet"])
+    settings = ["--seconds", "2", "--runs", "2", "--nodes", "200", "--out", str(out), "--quiet"]
+    load.main(["--graph", str(graph), *settings])
     document = json.loads(out.read_text())
-    assert [each["unit"] for each in document["checks"]] == ["s", "s", "bytes", "s", "bytes", "s", "s"]
-    assert [each["candidates"] for each in document["loads"]] == ["last", "all", "last"]
+    assert [each["unit"] for each in document["checks"]] == ["s", "s", "bytes", "s", "s", "bytes", "s", "s"]
+    assert [each["candidates"] for each in document["loads"]] == ["last", "all", "last", "all"]
+    assert [each["target"] for each in document["loads"]] == [1000, 1000, 1000, 1500]
     assert all(each["errors"] == 0 and each["requests_per_second"] > 0 for each in document["loads"])

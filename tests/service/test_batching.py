@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import curiograph as cg
 from curiograph.centrality.history import History
 from curiograph.recommendation.selection import EVERYTHING
 from curiograph.service import state
-from curiograph.service.batching import BATCH_SIZE, Batcher, QueuedUser, RecommendQuery
+from curiograph.service.batching import BATCH_SIZE, Batcher, QueryUser, RecommendQuery
 from curiograph.service.error_responses import BusyError
 from curiograph.service.server_settings import ServiceSettings
 from curiograph.service.state import Service
@@ -39,13 +40,13 @@ class RecordingRecommender(cg.Recommender):
         return super().recommend_visited(histories, *arguments, theory=theory)
 
 
-def make_users(recommender: cg.Recommender, histories: Sequence[Any], k: int = 3, **query: Any) -> list[QueuedUser]:
+def make_request(
+    recommender: cg.Recommender, histories: Sequence[Any], k: int = 3, **query: Any
+) -> tuple[RecommendQuery, list[QueryUser]]:
     settings = {"candidates": "all", "reasons": False, "theory": False, "prepared_only": False} | query
-    made = RecommendQuery(recommender, k, **settings)
-    return [
-        QueuedUser(made, History.from_visits(recommender.graph.positions(history).tolist()), EVERYTHING)
-        for history in histories
-    ]
+    positions = [recommender.graph.positions(history).tolist() for history in histories]
+    users = [QueryUser(History.from_visits(visits), EVERYTHING) for visits in positions]
+    return RecommendQuery(recommender, k, **settings), users
 
 
 def answer_together(recommender: cg.Recommender, asked: Sequence[Any], **settings: Any) -> list[Any]:
@@ -53,8 +54,8 @@ def answer_together(recommender: cg.Recommender, asked: Sequence[Any], **setting
 
     async def together() -> list[Any]:
         batches = Batcher(ServiceSettings(**settings))
-        users = [make_users(recommender, histories, **query) for histories, query in asked]
-        answers = await asyncio.gather(*map(batches.answer, users), return_exceptions=True)
+        requests = [make_request(recommender, histories, **query) for histories, query in asked]
+        answers = await asyncio.gather(*(batches.answer(*each) for each in requests), return_exceptions=True)
         return [[json.loads(each) for each in answer] if isinstance(answer, list) else answer for answer in answers]
 
     return asyncio.run(together())
@@ -79,9 +80,38 @@ def test_large_request_delays_no_other():
     assert [len(answer) for answer in answers] == [100, 50, 1]
     assert all(len(batch) <= BATCH_SIZE for batch in recommender.batches)
     assert any("dance" in batch for batch in recommender.batches[:3])
-    recommender.batches.clear()
-    answer_together(recommender, [([["music"]] * 5, {"k": 1000})])
-    assert max(map(len, recommender.batches)) == 2
+
+
+class SlowRecommender(RecordingRecommender):
+    """A recommender that takes 4 ms of processor time for each history of one visit, and more for longer ones."""
+
+    def recommend_visited(self, histories: Any, *arguments: Any) -> Any:
+        end = time.thread_time() + sum(0.004 * (16 + len(history.nodes)) / 17 for history in histories)
+        while time.thread_time() < end:
+            pass
+        return super().recommend_visited(histories, *arguments)
+
+
+def test_batches_are_bounded_by_their_time_and_graphs_take_turns():
+    slow, quick = SlowRecommender(), RecordingRecommender()
+
+    async def together() -> None:
+        batcher, order = Batcher(ServiceSettings()), []
+        slow.batches = quick.batches = order
+        large = asyncio.create_task(batcher.answer(*make_request(slow, [["music"]] * 30)))
+        while len(order) < 3:
+            await asyncio.sleep(0)
+        before = len(order)
+        await asyncio.gather(*(batcher.answer(*make_request(quick, [["dance"]], k)) for k in (1, 2)))
+        assert len(order) - before <= 5  # the slow graph has at most every other turn
+        await large
+        assert max(map(len, order)) <= 3
+        long = [slow.graph.labels] * 10
+        order.clear()
+        await batcher.answer(*make_request(slow, long))
+        assert max(map(len, order)) == 1
+
+    asyncio.run(together())
 
 
 def test_request_that_is_cancelled_is_not_continued():
@@ -90,13 +120,13 @@ def test_request_that_is_cancelled_is_not_continued():
 
     async def leave_early() -> None:
         batcher = Batcher(ServiceSettings())
-        work = asyncio.create_task(batcher.answer(make_users(recommender, [["music"]] * 1000)))
+        work = asyncio.create_task(batcher.answer(*make_request(recommender, [["music"]] * 1000)))
         while not recommender.batches:
             await asyncio.sleep(0)
         work.cancel()
         await asyncio.wait([work])
         assert batcher.num_unanswered == 0
-        await batcher.answer(make_users(recommender, [["music"]], candidates="last"))
+        await batcher.answer(*make_request(recommender, [["music"]], candidates="last"))
 
     asyncio.run(leave_early())
     assert sum(map(len, recommender.batches)) < 1000
@@ -122,14 +152,14 @@ def test_numbers_prepared_by_requests_are_limited(monkeypatch):
 
     async def prepare() -> None:
         service = Service(ServiceSettings())
-        assert await service.prepare_nodes(opened, [music, music]) is recommender
+        assert await service.prepare_nodes(opened, recommender, [music, music]) is recommender
         assert opened.num_kept == 0
-        await asyncio.gather(*(service.prepare_nodes(opened, [music, logic]) for _ in range(3)))
+        await asyncio.gather(*(service.prepare_nodes(opened, recommender, [music, logic]) for _ in range(3)))
         assert (recommender.num_prepared, recommender.find_missing([music, logic])) == (6, [])
         parts = [ranker.kept[opened.graph][logic] for ranker in recommender.part_rankers.values()]
         assert opened.num_kept == sum(len(part.nodes) for part in parts)  # counted once
         monkeypatch.setattr(state, "MAX_PARTS", 1)
-        copied = await service.prepare_nodes(opened, [logic, poetry])
+        copied = await service.prepare_nodes(opened, recommender, [logic, poetry])
         assert (recommender.num_prepared, recommender.find_missing([poetry])) == (6, [poetry])
         assert copied.num_prepared == 6  # of this request only
         expected = cg.Recommender(cg.toys.library()).recommend(["logic", "poetry"])

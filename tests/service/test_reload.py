@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from support.serving import get_error, open_client, wait_until
 
 OLD = [("a", "b"), ("b", "c"), ("c", "a")]
 NEW = [*OLD, ("a", "d")]
+ENDS = (".safetensors", "-parts.safetensors")
+"""Ends of the names of a graph and its parts."""
 
 
 def write_graph(path: Path, edges: list) -> None:
@@ -98,6 +101,66 @@ def test_graph_and_prepared_nodes_are_replaced_together(file, tmp_path, caplog):
     opened = store.open("items")
     assert opened.graph.num_nodes == 4
     assert opened.recommender.num_prepared > 0
+
+
+def test_alpha_of_the_prepared_nodes_is_the_default(file, tmp_path):
+    parts, recommender = tmp_path / "parts.safetensors", cg.Recommender(cg.Graph.from_edges(OLD), alpha=0.4)
+    recommender.prepare()
+    recommender.save(parts)
+    with open_client(graphs={"items": file}, parts={"items": parts}) as client:
+        wait_until(lambda: client.get("/readyz").status_code == 200)
+        for body in ({}, {"alpha": 0.4}, {"alpha": 0.85}):
+            found = client.post("/api/v1/recommend", json={"graph": "items", "history": ["a"], **body}).json()
+            expected = cg.recommend(recommender.graph, ["a"], alpha=body.get("alpha", 0.4))
+            assert [(each["node"], each["score"]) for each in found["recommendations"]] == expected
+        assert client.app.state.service.graphs.open("items").recommender.num_prepared == recommender.num_prepared
+
+
+def make_catalog(folder: Path, name: str, size: int) -> cg.Recommender:
+    """Write a graph of items with this name, and its parts."""
+    edges = [(f"{name} {number}", f"{name} {number % 7}") for number in range(7, size)]
+    recommender = cg.Recommender(cg.Graph.from_edges(edges))
+    recommender.prepare()
+    cg.write_graph(recommender.graph, folder / f"{name}{ENDS[0]}")
+    recommender.save(folder / f"{name}{ENDS[1]}")
+    return recommender
+
+
+@pytest.mark.parametrize(
+    "change",
+    [shutil.copyfile, lambda source, target: target.write_bytes(b"short"), lambda source, target: target.unlink()],
+)
+def test_what_is_done_to_a_file_does_not_change_what_is_served(tmp_path, change):
+    old, _ = make_catalog(tmp_path, "old", 60), make_catalog(tmp_path, "new", 40)
+    files = [tmp_path / f"old{end}" for end in ENDS]
+    opened = open_store(*files).open("items")
+    for file, end in zip(files, ENDS, strict=True):
+        change(tmp_path / f"new{end}", file)
+    assert all(label.startswith("old") for label in opened.graph.names)
+    assert opened.recommender.recommend(["old 9", "old 50"]) == old.recommend(["old 9", "old 50"])
+    assert opened.recommender.num_prepared == old.num_prepared
+
+
+def test_copying_over_served_files_during_requests(tmp_path):
+    expected = {name: make_catalog(tmp_path, name, size) for name, size in (("old", 90), ("new", 40))}
+    file, parts = (shutil.copyfile(tmp_path / f"old{end}", tmp_path / f"items{end}") for end in ENDS)
+
+    def read_items() -> str:
+        """Check a response; return the name of its catalog."""
+        body = {"graph": "items", "histories": [["old 9", "old 10", "new 9", "new 10"]]}
+        (user,) = client.post("/api/v1/recommend", json=body).json()["users"]
+        name = str(user["history"][0].partition(" ")[0])
+        found = [(each["node"], each["score"]) for each in user["recommendations"]]
+        assert found == expected[name].recommend(user["history"])
+        return name
+
+    with open_client(graphs={"items": file}, parts={"items": parts}) as client:
+        wait_until(lambda: client.get("/readyz").status_code == 200)
+        for before, after in (("old", "new"), ("new", "old")):
+            for target, end in ((file, ENDS[0]), (parts, ENDS[1])):
+                shutil.copyfile(tmp_path / f"{after}{end}", target)  # not atomic
+                assert read_items() == before or target == parts
+            wait_until(lambda after=after: read_items() == after)
 
 
 def test_reload_by_watching_and_over_http(file):

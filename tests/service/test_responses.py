@@ -135,6 +135,55 @@ def test_recommend_with_excluded_allowed_unknown_and_no_nodes(api):
     assert [each["node"] for each in with_text["recommendations"]] == [2]
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"ranker": "pagerank"},
+        {"ranker": "igt", "alpha": 0.85},
+        {"ranker": "cpt", "alpha": 0.5},
+        {"weights": {"pagerank": 1, "igt": 0.5}},
+        {"ranker": "mixture", "alpha": 0.1, "weights": {"cpt": 2}},
+    ],
+)
+def test_rankers_equal_library(api, settings):
+    graph, history = cg.toys.library(), ["music", "physics"]
+    expected = cg.recommend(graph, history, 4, **settings)
+    for body in ({"history": history}, {"histories": [history, ["logic"]]}):
+        found = post(api, "recommend", graph=LIBRARY, k=4, reasons=True, **body, **settings)
+        user = found["users"][0] if "users" in found else found
+        assert [(each["node"], each["score"]) for each in user["recommendations"]] == expected
+        assert user["recommendations"][0]["sentence"] == expected.reasons[0].sentence
+
+
+def test_rankers_with_the_same_alpha_share_what_is_prepared(api):
+    opened = api.app.state.service.graphs.open("rg")
+    post(api, "recommend", graph="rg", history=[1, 2], ranker="igt")
+    igt, cpt = opened.recommender.curious_rankers.values()
+    assert (len(igt.kept[opened.graph]), cpt.kept) == (2, {})
+    for number in range(1, 40):
+        found = post(api, "recommend", graph="rg", history=[1, 2], weights={"igt": number}, prepared_only=True)
+        assert found["used"] == []
+    again = opened.get_recommender("igt", None, True)
+    assert len(again.find_missing(range(5))) == 3
+    assert opened.get_recommender("igt", None, True) is again
+
+
+def test_similar_nodes_are_recommended_to_who_visited_one(api):
+    expected = cg.recommend(cg.toys.cycle(), [3], 2)
+    found = api.get("/api/v1/graphs/toy:cycle/similar", params={"node": "3", "k": 2}).json()
+    assert [(each["node"], each["score"]) for each in found["recommendations"]] == expected
+    assert "'music'" in get_error(api.get(f"/api/v1/graphs/{LIBRARY}/similar", params={"node": "musik"}), 422)
+
+
+def test_long_histories_are_cut_to_their_last_visits(api):
+    history = ["logic"] * 3 + ["music", "physics"] * 250
+    found = post(api, "recommend", graph=LIBRARY, history=history, k=3)
+    assert found == post(api, "recommend", graph=LIBRARY, history=["music", "physics"], k=3)
+    (user,) = post(api, "recommend", graph=LIBRARY, histories=[history], alpha=0.5)["users"]
+    assert user["history"] == ["music", "physics"]
+    assert post(api, "rank", graph=LIBRARY, history=history)["history"] == history[-500:]
+
+
 def test_prepared_only_lists_used_nodes(api):
     graph, settings = cg.generate("ws", nodes=50, seed=3), {"graph": "ws", "k": 50, "candidates": "history"}
     recommender = api.app.state.service.graphs.open("ws").recommender
@@ -199,6 +248,12 @@ def test_search_order():
         ("recommend", {"graph": LIBRARY, "history": ["x"], "histories": [["x"]]}, 422, "either history or histories"),
         ("recommend", {"graph": LIBRARY, "histories": [["musik"]], "unknown": "error"}, 422, "'music'"),
         ("recommend", {"graph": LIBRARY, "history": [], "diversity": 2}, 422, "diversity"),
+        ("recommend", {"graph": LIBRARY, "history": [], "ranker": "ease"}, 422, "'pagerank', 'igt' or 'cpt'"),
+        ("recommend", {"graph": LIBRARY, "history": [], "alpha": 1}, 422, "alpha"),
+        ("recommend", {"graph": LIBRARY, "history": [], "weights": {"ease": 1}}, 422, "'ease'"),
+        ("recommend", {"graph": LIBRARY, "history": [], "weights": {"igt": 0}}, 422, "not all zero"),
+        ("recommend", {"graph": LIBRARY, "history": [], "ranker": "igt", "weights": {}}, 422, "for the mixture"),
+        ("recommend", {"graph": LIBRARY, "history": [], "alpha": 0.5, "weights": {"ease": 1}}, 422, "'ease'"),
         ("look", {"graph": LIBRARY, "walk": ["music", "music"]}, 422, "twice"),
         ("look", {"graph": LIBRARY, "walk": ["m" * 501]}, 422, "walk.0: String should have at most 500 characters"),
     ],

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
+import yaml
 
 import curiograph as cg
-from support.serving import start_server, wait_until
+from support.serving import WITHOUT_PRIVILEGES, start_server, wait_until
 
 
 def test_serve_and_shut_down_gracefully(tmp_path: Path):
@@ -49,6 +54,34 @@ def test_serve_and_shut_down_gracefully(tmp_path: Path):
         waiting.join()
         assert len(responses[0]["nodes"]) == 14
         assert "Traceback" not in (process.stderr.read() if process.stderr else "")
+
+
+@pytest.mark.skipif(WITHOUT_PRIVILEGES != () and shutil.which("setpriv") is None, reason="needs setpriv")
+def test_command_of_compose_and_nightly_batch_start_from_a_folder_that_cannot_be_written_to(tmp_path: Path):
+    compose = yaml.safe_load((Path(__file__).parents[2] / "compose.yml").read_text())
+    program, *options = compose["services"]["curiograph"]["command"]
+    data, token = tmp_path / "data", "a secret of ours"
+    data.mkdir()
+    graph, parts, log = (data / name for name in ("items.safetensors", "parts.safetensors", "users.csv"))
+    cg.write_graph(cg.toys.library(), graph)
+    recommender = cg.Recommender(cg.toys.library())
+    recommender.prepare()
+    recommender.save(parts)
+    log.write_text("user,item\n1,music\n1,logic\n")
+    data.chmod(0o555)
+    options = [each.replace("/data/", f"{data}/") for each in options if each != "--port=8000"]
+    with start_server(*options, token=token, prefix=WITHOUT_PRIVILEGES) as (address, _):
+        assert program == "serve"
+        url = f"http://127.0.0.1:{urlsplit(address).port}/api/v1/recommend"
+        request = _post(url, {"graph": "items", "history": ["music"]})
+        request.add_header("Authorization", f"Bearer {token}")
+        found = _read(request)["recommendations"]
+        assert [(each["node"], each["score"]) for each in found] == recommender.recommend(["music"])
+    out = tmp_path / "top.csv"
+    batch = ("recommend", graph, "--parts", parts, "--histories", log, "--out", out)
+    subprocess.run([*WITHOUT_PRIVILEGES, sys.executable, "-m", "curiograph", *map(str, batch)], check=True)
+    assert len(out.read_text().splitlines()) == 11
+    assert sorted(data.iterdir()) == [graph, parts, log]
 
 
 def _post(url: str, body: Any) -> Request:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -51,12 +51,22 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+WITHOUT_PRIVILEGES = (
+    ("setpriv", "--inh-caps=-all", "--bounding-set=-all") if getattr(os, "geteuid", os.getpid)() == 0 else ()
+)
+"""Beginning of a command that makes even root respect the permissions of files."""
+
+
 @contextmanager
-def start_server(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def start_server(
+    *arguments: str, token: str | None = None, prefix: Sequence[str] = ()
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Start `curiograph serve` as a process; yield its URL and the process once it is ready."""
-    command = [sys.executable, "-m", "curiograph", "serve", "--port", "0", "--json", *arguments]
+    command = [*prefix, sys.executable, "-m", "curiograph", "serve", "--port", "0", "--json", *arguments]
     environment = os.environ | {"CURIOGRAPH_DATA": ""}
     environment.pop("CURIOGRAPH_TOKEN", None)
+    if token is not None:
+        environment["CURIOGRAPH_TOKEN"] = token
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=environment, **pipes) as process:
         assert process.stdout is not None

@@ -51,7 +51,7 @@ def recommend(
     [bold]curiograph recommend toy:library --history music,physics -k 5[/bold]
     """
     check_out(output.out)
-    check_out(parts, (".safetensors",))
+    check_out(parts if prepare else None, (".safetensors",))
     if (history is None) == (histories is None) and not (prepare and history is None):
         raise SettingError("give --history a,b,c or --histories FILE.")
     if prepare and parts is None:

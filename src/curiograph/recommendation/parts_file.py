@@ -18,7 +18,7 @@ from curiograph.graph.graph import Graph
 from curiograph.parallel import Engine
 from curiograph.progress import Progress
 from curiograph.recommendation.parts import Part, PartRanker, Parts
-from curiograph.tensors import ArrayChunks, hash_data, map_tensors, stream_tensors
+from curiograph.tensors import ArrayChunks, hash_data, map_tensors, open_tensors, stream_tensors
 
 Arrays = dict[str, NDArray[Any]]
 Rankers = Mapping[str, PartRanker]
@@ -161,6 +161,13 @@ def load_parts(path: PathLike, graph: Graph, rankers: Rankers) -> None:
         parts = Parts(arrays)
         parts.update(rankers[name].kept.get(graph, {}))
         rankers[name].kept[graph] = parts
+
+
+def read_alpha(path: PathLike) -> float:
+    """Return the alpha that the parts of a file were prepared with."""
+    with open_tensors(check_file(path), "parts file", _FIX) as file:
+        rankers = json.loads((file.metadata() or {})[_HEADER_KEY])["rankers"]
+        return float(next(iter(rankers.values()))["alpha"])
 
 
 def _read_file(path: Path) -> Others:

@@ -235,6 +235,8 @@ class Recommender:
         """Return the same recommender with each component that can be prepared replaced by what a function returns."""
         parts = self.ranker.parts()
         made = {name: make(part) if isinstance(part, PartRanker) else part for name, part in parts.items()}
+        if parts.get(self.ranker.name) is self.ranker:
+            return Recommender(self.graph, made[self.ranker.name])
         return Recommender(self.graph, MixtureRanker(made, getattr(self.ranker, "weights", None)))
 
 

@@ -18,12 +18,14 @@ from curiograph.growth.graph_gaps import gaps
 from curiograph.growth.measure import measure
 from curiograph.parallel import Engine
 from curiograph.recommendation.parts import Part, PartRanker
+from curiograph.recommendation.recommender import Recommender
 from curiograph.rewards.reward_names import as_reward
 from curiograph.service import schemas
+from curiograph.service.batching import RecommendQuery, answer_users, read_users
 from curiograph.service.json_labels import encode_label
 from curiograph.service.server_settings import MAX_ANSWER, MAX_BEAM, MAX_K, check_count
 from curiograph.service.step_view import view_step
-from curiograph.service.store import OpenGraph
+from curiograph.service.store import OpenGraph, vary_recommender
 
 REWARD_DESCRIPTIONS = {
     "igt": "information gaps: loops of links between visited nodes that no triangles fill",
@@ -169,6 +171,18 @@ def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
         "ranking": ranking,
     }
     return schemas.RankResponse.model_validate(response).model_dump_json().encode()
+
+
+def recommend_nodes(opened: OpenGraph, request: schemas.RecommendRequest) -> bytes:
+    """Recommend nodes with an alpha that nothing is prepared for."""
+    default = Recommender(opened.graph, alpha=float(request.alpha or 0))
+    recommender = vary_recommender(default, *request.ranker_settings)
+    answers, users = [], read_users(opened.labels, request, request.unknown_labels)
+    for answer in answer_users(RecommendQuery.create(recommender, request), users):
+        if isinstance(answer, Exception):
+            raise answer
+        answers.append(answer)
+    return request.join_answers(answers)
 
 
 def compute_parts(opened: OpenGraph, rankers: Mapping[str, PartRanker], nodes: Sequence[int]) -> dict[str, list[Part]]:

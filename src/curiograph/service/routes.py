@@ -8,12 +8,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from curiograph.recommendation.selection import Selection, read_history
 from curiograph.service import computations, picture, schemas
-from curiograph.service.batching import QueuedUser, RecommendQuery
+from curiograph.service.batching import QueryUser, RecommendQuery, read_users
 from curiograph.service.error_responses import ServiceError
 from curiograph.service.page_files import send_compressed
-from curiograph.service.server_settings import MAX_FILES, MAX_K, check_count
+from curiograph.service.server_settings import MAX_FILES, MAX_K, MAX_LABEL, check_count
 from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
 from curiograph.service.store import GraphInfo, OpenGraph
 
@@ -47,38 +46,47 @@ _UPLOAD_BODY = {
 async def recommend(body: schemas.RecommendRequest, request: Request) -> Response:
     """Recommend nodes to visit next, for one history or for several, with reasons if requested."""
     service = get_service(request)
-    histories = body.batch
-    service.settings.check_walks(histories)
+    body.keep_last(service.settings.steps)
+    service.settings.check_walks(body.batch)
     check_count("k", body.k, MAX_K)
     opened = await service.open_graph(body.graph)
-    unknown = body.unknown or ("error" if body.histories is None else "skip")
-    recommender = opened.prepared_recommender if body.prepared_only else opened.recommender
+    if not opened.is_prepared_for(body.alpha):
+        return await _compute(computations.recommend_nodes, body, request)
+    recommender = opened.get_recommender(*body.ranker_settings)
 
-    def read_users() -> tuple[list[Any], Selection, list[int]]:
-        """Return the histories, what to select, and the nodes of all histories if some are not prepared."""
-        selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
-        read = [read_history(opened.labels, each, "skip") for each in histories]
-        nodes = [node for history, _ in read for node in history.nodes.tolist()]
-        return read, selection, [] if body.prepared_only or not recommender.find_missing(nodes) else nodes
+    def read() -> tuple[list[QueryUser], list[int]]:
+        """Return the histories, and the nodes of all if some are not prepared."""
+        users = read_users(opened.labels, body, "skip")
+        nodes = [node for user in users for node in user.history.nodes.tolist()]
+        return users, [] if body.prepared_only or not recommender.find_missing(nodes) else nodes
 
-    is_long = sum(map(len, histories)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
-    read, selection, nodes_to_prepare = await asyncio.to_thread(read_users) if is_long else read_users()
-    if unknown == "error" and any(skipped for _, skipped in read):
-        await service.workers.run(computations.check_labels, histories, graph=opened)  # raises an error
+    is_long = sum(map(len, body.batch)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
+    users, nodes_to_prepare = await asyncio.to_thread(read) if is_long else read()
+    if body.unknown_labels == "error" and any(user.skipped for user in users):
+        await service.workers.run(computations.check_labels, body.batch, graph=opened)  # raises an error
     if nodes_to_prepare:
-        recommender = await run_until_disconnect(request, service.prepare_nodes(opened, nodes_to_prepare))
-    query = RecommendQuery(recommender, body.k, body.candidates, body.reasons, body.theory, body.prepared_only)
-    work = service.batcher.answer([QueuedUser(query, history, selection, skipped) for history, skipped in read])
-    answers = await (work if len(histories) * body.k <= MANY_LABELS else run_until_disconnect(request, work))
-    content = answers[0] if body.histories is None else b'{"users":[%b]}' % b",".join(answers)
-    return Response(content, media_type="application/json")
+        recommender = await run_until_disconnect(request, service.prepare_nodes(opened, recommender, nodes_to_prepare))
+    work = service.batcher.answer(RecommendQuery.create(recommender, body), users)
+    answers = await (work if len(users) * body.k <= MANY_LABELS else run_until_disconnect(request, work))
+    return Response(body.join_answers(answers), media_type="application/json")
+
+
+@router.get("/api/v1/graphs/{graph}/similar", response_model=schemas.RecommendResponse, tags=["ranking"])
+async def list_similar(
+    graph: GraphPath,
+    request: Request,
+    node: Annotated[str, Query(max_length=MAX_LABEL, description="Label of a node.", examples=["music"])],
+    k: Annotated[int, Query(ge=1, description="Maximum number of nodes to list.")] = 10,
+) -> Response:
+    """List the nodes most similar to one: those recommended to who has visited it alone."""
+    return await recommend(schemas.RecommendRequest(graph=graph, history=[node], k=k), request)
 
 
 @router.post("/api/v1/rank", response_model=schemas.RankResponse, tags=["ranking"])
 async def rank(body: schemas.RankRequest, request: Request) -> Response:
     """Rank nodes by PageRank or, with an agent, by curious PageRank; personalized to a history if given."""
     check_count("k", body.k, MAX_K)
-    get_service(request).settings.check_walks([body.history or []])
+    body.history = body.history and body.history[-get_service(request).settings.steps :]
     return await _compute(computations.rank_nodes, body, request)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -165,6 +166,14 @@ class RecommendRequest(_Request):
     `skipped`. Null: `error` with `history`, `skip` with `histories`."""
     diversity: Annotated[float, Field(ge=0, le=1)] = 0.0
     """0: the best scores; 1: nodes that share the fewest neighbors."""
+    ranker: Literal["mixture", "pagerank", "igt", "cpt"] = "mixture"
+    """PageRank, PageRank of walkers that are curious about gaps (`igt`) or compressibility (`cpt`), or a mixture."""
+    alpha: Annotated[float, Field(ge=0, le=0.999)] | None = None
+    """Probability to continue instead of teleporting to the history; null: that of the prepared nodes. With another,
+    every request is computed from scratch, which takes longer."""
+    weights: Annotated[dict[str, float], Field(max_length=10)] | None = None
+    """Weights of the components of the mixture, by the names of their rankers; equal if null. Only their proportions
+    matter."""
     reasons: bool = False
     theory: bool = False
     """Reasons also have the gaps that a node opens and closes, and the change of compressibility."""
@@ -182,6 +191,26 @@ class RecommendRequest(_Request):
     def batch(self) -> list[list[Any]]:
         """All histories of the request."""
         return self.histories or [self.history or []]
+
+    @property
+    def ranker_settings(self) -> tuple[Any, ...]:
+        """Name of the ranker, weights as pairs, and whether missing nodes are simulated."""
+        weights = None if self.weights is None else tuple(self.weights.items())
+        return self.ranker, weights, not self.prepared_only
+
+    @property
+    def unknown_labels(self) -> Literal["error", "skip"]:
+        """What to do with unknown labels."""
+        return self.unknown or ("error" if self.histories is None else "skip")
+
+    def keep_last(self, visits: int) -> None:
+        """Keep the last visits of every history."""
+        self.history = self.history and self.history[-visits:]
+        self.histories = self.histories and [each[-visits:] for each in self.histories]
+
+    def join_answers(self, answers: Sequence[bytes]) -> bytes:
+        """Return the response as JSON, given that for each history."""
+        return answers[0] if self.histories is None else b'{"users":[%b]}' % b",".join(answers)
 
 
 class ErrorDetail(_Response):

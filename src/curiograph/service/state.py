@@ -116,12 +116,12 @@ class Service:
         finally:
             self._background.submit(_remove_folder, folder)
 
-    async def prepare_nodes(self, opened: OpenGraph, nodes: Iterable[int]) -> Recommender:
-        """Prepare those of some nodes (positions) that are not prepared; return the recommender that has them.
+    async def prepare_nodes(self, opened: OpenGraph, recommender: Recommender, nodes: Iterable[int]) -> Recommender:
+        """Prepare those of some nodes (positions) that a recommender of the graph has not; return the one that has.
 
         They are kept for later requests, up to a limit.
         """
-        recommender, nodes = opened.recommender, set(nodes)
+        nodes, given = set(nodes), recommender
 
         def copy_ranker(ranker: PartRanker) -> PartRanker:
             kept = ranker.kept.get(opened.graph, {})
@@ -133,12 +133,12 @@ class Service:
                     rankers = recommender.part_rankers  # a process needs their settings, not what they keep
                     empty = {name: each.with_parts({}, workers=1) for name, each in rankers.items()}
                     parts = await self.workers.run(compute_parts, empty, missing, graph=opened)
-                    if recommender is opened.recommender and opened.num_kept >= MAX_PARTS:
+                    if recommender is given and opened.num_kept >= MAX_PARTS:
                         recommender = recommender.replace_parts(copy_ranker)  # whose parts are freed with it
                     for name, ranker in recommender.part_rankers.items():
                         kept = ranker.kept.setdefault(opened.graph, {})
                         for node, part in zip(missing, parts[name], strict=True):
-                            if kept.setdefault(node, part) is part and recommender is opened.recommender:
+                            if kept.setdefault(node, part) is part and recommender is given:
                                 opened.num_kept += len(part.nodes)
         except TimeoutError:
             raise TimeLimitError(self.settings.seconds) from None

@@ -11,15 +11,15 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from curiograph.arrays import Float64
-from curiograph.errors import CuriographError, SettingError, quote_value
-from curiograph.files import open_atomic
+from curiograph.errors import CuriographError, FileFormatError, SettingError, quote_value
+from curiograph.files import check_file, open_atomic
 from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
@@ -29,6 +29,8 @@ from curiograph.graph.labels import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.predict import make_study
 from curiograph.recommendation.curious_ranker import CuriousRanker
+from curiograph.recommendation.parts_file import read_alpha
+from curiograph.recommendation.rankers import MixtureRanker, as_ranker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
 from curiograph.service.json_labels import LabelIndex
@@ -40,6 +42,9 @@ UNFINISHED = ".upload-"
 DEFAULT_GRAPH = "toy:everyday"
 """Id of the graph that the page shows first."""
 _EXTENSION = ".safetensors"
+_MAX_RECOMMENDERS = 16
+"""Recommenders of a graph that are kept for later requests of the same settings."""
+Result = TypeVar("Result")
 GraphKind = Literal["built-in", "data set", "file", "upload"]
 Stamp = tuple[tuple[int, int, int] | None, ...]
 """Inode, time of change and size of each file of a graph; None for a missing one."""
@@ -80,11 +85,15 @@ class OpenGraph:
         return Recommender(self.graph)
 
     @cached_property
-    def prepared_recommender(self) -> Recommender:
-        """The recommender that simulates nothing: it uses the prepared nodes of a history, and PageRank alone."""
-        return self.recommender.replace_parts(
-            lambda ranker: replace(ranker, simulates=False) if isinstance(ranker, CuriousRanker) else ranker
-        )
+    def get_recommender(self) -> Callable[..., Recommender]:
+        """Return a recommender of the components of the default one by its ranker, weights (pairs) and whether it
+        simulates: if not, it uses the prepared nodes of a history, and PageRank alone. The last ones are kept."""
+        return lru_cache(_MAX_RECOMMENDERS)(partial(vary_recommender, self.recommender))
+
+    def is_prepared_for(self, alpha: float | None) -> bool:
+        """Return whether this is the alpha of the default recommender, to which all that is prepared belongs."""
+        parts = self.recommender.ranker.parts().values()
+        return alpha is None or all(getattr(part, "alpha", alpha) == alpha for part in parts)
 
     @cached_property
     def places(self) -> Float64:
@@ -108,6 +117,17 @@ class OpenGraph:
                 write_graph_file(self.graph, path)
                 self.copy = path
             return self.copy
+
+
+def vary_recommender(default: Recommender, ranker: str, weights: Any, simulates: bool) -> Recommender:
+    """Return a recommender of the components of another one, see `OpenGraph.get_recommender`."""
+    if (ranker, weights, simulates) == ("mixture", None, True):
+        return default
+    chosen, parts = as_ranker(ranker, weights=weights and dict(weights)), default.ranker.parts()
+    made = replace(chosen, components=parts) if isinstance(chosen, MixtureRanker) else parts[ranker]
+    return Recommender(default.graph, made).replace_parts(
+        lambda each: replace(each, simulates=simulates) if isinstance(each, CuriousRanker) else each
+    )
 
 
 @dataclass
@@ -147,8 +167,14 @@ class StoredGraph:
         """Read the graph and its prepared nodes."""
         graph = self.read()
         opened = OpenGraph(graph, LabelIndex(graph))
+
+        def load_parts(path: Path) -> None:
+            opened.recommender = Recommender(graph, alpha=read_alpha(path))
+            opened.recommender.load(path)
+            opened.recommender.recommend([], 1)  # computes once what users without a history need
+
         if self.files[1] is not None:
-            opened.recommender.load(self.files[1])
+            _read_copy(load_parts, self.files[1])
         return opened
 
     def get_stamp(self) -> Stamp:
@@ -158,6 +184,23 @@ class StoredGraph:
             found = path.stat() if path is not None and path.exists() else None
             stamps.append(None if found is None else (found.st_ino, found.st_mtime_ns, found.st_size))
         return tuple(stamps)
+
+
+def _read_copy(read: Callable[[Path], Result], path: Path) -> Result:
+    """Read a file; if it would be mapped into memory, read a copy that has no name afterwards, so that what is served
+    does not change with the file. Errors name the file itself."""
+    if path.suffix.lower() != _EXTENSION:
+        return read(path)
+    with tempfile.TemporaryDirectory(prefix="curiograph-", ignore_cleanup_errors=True) as folder:
+        copy = Path(folder, path.name)
+        try:
+            shutil.copyfile(check_file(path), copy)
+            return read(copy)
+        except OSError as error:
+            reason = f"cannot be copied ({error.strerror}); set TMPDIR to a folder with enough room"
+            raise FileFormatError(f"{path}: {reason}.") from None
+        except CuriographError as error:
+            raise type(error)(str(error).replace(str(copy), str(path))) from None
 
 
 def _read_les_miserables() -> Graph:
@@ -207,7 +250,7 @@ class GraphStore:
         for name, path in settings.graphs.items():
             if name in self._entries:
                 raise SettingError(f"there is a graph {name!r} already; give your file another name, as in my-{name}.")
-            read = partial(read_graph, path, directed=settings.directed or None)
+            read = partial(_read_copy, partial(read_graph, directed=settings.directed or None), path)
             self._entries[name] = StoredGraph(name, name, "file", read, (path, None))
         for name, path in settings.parts.items():
             if name not in self._entries:
