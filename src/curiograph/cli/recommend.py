@@ -71,8 +71,8 @@ def recommend(
     elif parts is not None:
         recommender.load(parts)
     if history is not None:
-        top = recommender.recommend(options.read_labels(g, history), k, **settings)
-        emit(output, top, top.to_frame(), graph=g)
+        found = recommender.recommend(options.read_labels(g, history), k, **settings)
+        emit(output, found, found.to_frame(), graph=g)
     elif histories is not None:
         people = options.Columns().read(histories)
         tops = recommender.recommend([list(walk) for walk in people], k, unknown="skip", **settings)

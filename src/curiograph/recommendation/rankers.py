@@ -89,7 +89,9 @@ class PageRankRanker(PartRanker):
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         scores = super().scores(graph, histories, candidates)
         if graph.num_nodes <= MAX_EXACT_NODES:
-            unprepared = [user for user, history in enumerate(histories) if not self._has_parts(graph, history)]
+            unprepared = [
+                user for user, history in enumerate(histories) if not self._has_parts(graph, history.tolist())
+            ]
             for first in range(0, len(unprepared), _BATCH_SIZE):
                 users = unprepared[first : first + _BATCH_SIZE]
                 teleports = [make_uniform_teleport(histories[user]) for user in users]
@@ -98,22 +100,23 @@ class PageRankRanker(PartRanker):
                     scores[own] = row[candidates.nodes[own]]
         return _round_scores(scores)
 
-    def _has_parts(self, graph: Graph, history: Int32) -> bool:
+    def _has_parts(self, graph: Graph, history: Sequence[int]) -> bool:
         kept = self.kept.get(graph, {})
-        return bool(kept) and all(v in kept for v in history.tolist())
+        return bool(kept) and all(v in kept for v in history)
 
-    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[list[Part]]:
-        """Return the parts of each history; none if it is to be solved exactly."""
-        found = []
-        for history in histories:
+    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part]]:
+        """Return the parts of each history by node; none if it is to be solved exactly."""
+        found: list[dict[int, Part]] = []
+        for history in (history.tolist() for history in histories):
             if self._has_parts(graph, history):
-                found.append([self.kept[graph][v] for v in history.tolist()])
+                found.append({v: self.kept[graph][v] for v in history})
             else:
-                found.append(self.compute_parts(graph, history.tolist()) if graph.num_nodes > MAX_EXACT_NODES else [])
+                is_large = graph.num_nodes > MAX_EXACT_NODES
+                found.append(dict(zip(history, self.compute_parts(graph, history), strict=True)) if is_large else {})
         return found
 
     def find_reached(self, graph: Graph, histories: Sequence[Int32]) -> list[Int32] | None:
-        is_prepared = all(self._has_parts(graph, history) for history in histories)
+        is_prepared = all(self._has_parts(graph, history.tolist()) for history in histories)
         return super().find_reached(graph, histories) if is_prepared else None
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
