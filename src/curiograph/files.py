@@ -129,32 +129,24 @@ def open_atomic(path: PathLike) -> Iterator[BinaryIO]:
         raise GraphError(f"cannot write {path}: the folder {target.parent} does not exist; create it first.")
     temporary = target.parent / f".{target.name[:100]}.{secrets.token_hex(4)}.part"
     try:
-        with convert_write_errors(path):
-            with open(temporary, "xb") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, target)
-            with suppress(OSError):  # make the new name durable, if the system can open folders
-                folder = os.open(target.parent, os.O_RDONLY)
-                try:
-                    os.fsync(folder)
-                finally:
-                    os.close(folder)
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def convert_write_errors(path: PathLike) -> Iterator[None]:
-    """Convert errors of the system that occur while a file is written to GraphError."""
-    try:
-        yield
+        with open(temporary, "xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+        with suppress(OSError):  # make the new name durable, if the system can open folders
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = "the disk is full; make room there, or choose another place" if full else error.strerror or str(error)
         raise GraphError(f"cannot write {path}: {reason}.") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def hash_chunks(chunks: Iterable[str | bytes | memoryview]) -> str:

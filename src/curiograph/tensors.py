@@ -7,8 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,54 +63,48 @@ def map_tensors(path: PathLike, kind: str, fix: str) -> tuple[Mapping[str, str],
         return file.metadata() or {}, arrays
 
 
-@dataclass(frozen=True)
-class ArrayChunks:
+class ArrayChunks(NamedTuple):
     """A one-dimensional array that is written in chunks, so that it need not be in memory."""
 
     dtype: Any
-    """Data type of the chunks."""
     length: int
-    """Number of entries of all chunks."""
     chunks: Iterable[Array]
-    """The entries, from first to last."""
 
 
-def stream_tensors(path: PathLike, arrays: Mapping[str, ArrayChunks], make_metadata: MakeMetadata) -> None:
-    """Write arrays to a safetensors file, chunk by chunk and atomically.
+def stream_tensors(stream: BinaryIO, arrays: Mapping[str, ArrayChunks], make_metadata: MakeMetadata) -> None:
+    """Write arrays to a safetensors file, chunk by chunk.
 
     `make_metadata` returns the metadata, given the SHA-256 of the arrays; its length must not depend on the hash.
 
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     chunks = ArrayChunks(np.int32, 3, [np.arange(2), np.array([2])])
-    ...     stream_tensors(f"{folder}/a.safetensors", {"x": chunks}, lambda checksum: {"sum": checksum})
-    ...     metadata, arrays = map_tensors(f"{folder}/a.safetensors", "example", "write it again")
-    ...     arrays["x"], metadata["sum"] == hash_data(f"{folder}/a.safetensors")
-    (array([0, 1, 2], dtype=int32), True)
+    >>> import io
+    >>> stream, chunks = io.BytesIO(), ArrayChunks(np.int32, 3, [np.arange(2), np.array([2])])
+    >>> stream_tensors(stream, {"x": chunks}, lambda checksum: {"checksum": checksum})
+    >>> from safetensors.numpy import load
+    >>> load(stream.getvalue())
+    {'x': array([0, 1, 2], dtype=int32)}
     """
     codes = {np.dtype(dtype): code for code, dtype in _DTYPES.items()}
-    entries, end = {}, 0
     ordered = sorted(arrays, key=lambda name: (-np.dtype(arrays[name].dtype).itemsize, name))  # keeps them aligned
+    entries, end = {}, 0
     for name in ordered:
         dtype, length = np.dtype(arrays[name].dtype), arrays[name].length
         begin, end = end, end + length * dtype.itemsize
         entries[name] = {"dtype": codes[dtype], "shape": [length], "data_offsets": [begin, end]}
 
-    def make_header(checksum: str) -> bytes:
+    def write_header(checksum: str) -> None:
         text = json.dumps({"__metadata__": make_metadata(checksum), **entries}, separators=(",", ":")).encode()
         text += b" " * (-len(text) % 8)
-        return len(text).to_bytes(8, "little") + text
+        stream.seek(0)
+        stream.write(len(text).to_bytes(8, "little") + text)
 
     digest = hashlib.sha256()
-    with open_atomic(path) as stream:
-        stream.write(make_header(digest.hexdigest()))  # of the right length
-        for name in ordered:
-            for chunk in arrays[name].chunks:
-                data = np.ascontiguousarray(chunk, arrays[name].dtype).data
-                digest.update(data)
-                stream.write(data)
-        stream.seek(0)
-        stream.write(make_header(digest.hexdigest()))
+    write_header(digest.hexdigest())  # of the right length
+    for name in ordered:
+        for chunk in arrays[name].chunks:
+            data = np.ascontiguousarray(chunk, arrays[name].dtype).data
+            digest.update(data)
+            stream.write(data)
+    write_header(digest.hexdigest())
 
 
 def hash_data(path: PathLike) -> str:

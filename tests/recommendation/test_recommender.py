@@ -180,12 +180,13 @@ def test_bad_input(history, settings, error, message):
 
 def test_recent_visits_weigh_more():
     g = cg.toys.library()
-    ranker = cg.PageRankRanker(alpha=0.6, recency=0.5)
+    recommender = cg.Recommender(g, cg.PageRankRanker(alpha=0.6, recency=0.5))
     expected = cg.pagerank(g, alpha=0.6, history={"music": 0.25, "logic": 0.5, "physics": 1}).scores
     for _ in range(2):
-        top = cg.recommend(g, ["music", "logic", "physics"], k=5, ranker=ranker)
+        top = recommender.recommend(["music", "logic", "physics"], k=5)
         assert [score for _, score in top] == pytest.approx([expected[g.position(label)] for label in list_labels(top)])
-        ranker.prepare(g, range(g.num_nodes))
+        cg.check_ranker(recommender.ranker, g)
+        recommender.prepare()
     with pytest.raises(cg.SettingError, match="recency is 0"):
         cg.PageRankRanker(recency=0)
 

@@ -85,11 +85,11 @@ def test_large_request_delays_no_other():
 class SlowRecommender(RecordingRecommender):
     """A recommender that takes 4 ms of processor time for each history of one visit, and more for longer ones."""
 
-    def recommend_visited(self, histories: Any, *arguments: Any) -> Any:
+    def recommend_visited(self, histories: Any, *arguments: Any, theory: bool = False) -> Any:
         end = time.thread_time() + sum(0.004 * (16 + len(history.nodes)) / 17 for history in histories)
         while time.thread_time() < end:
             pass
-        return super().recommend_visited(histories, *arguments)
+        return super().recommend_visited(histories, *arguments, theory=theory)
 
 
 def test_batches_are_bounded_by_their_time_and_graphs_take_turns():

@@ -112,7 +112,7 @@ def test_alpha_of_the_prepared_nodes_is_the_default(file, tmp_path):
         for body in ({}, {"alpha": 0.4}, {"alpha": 0.85}):
             found = client.post("/api/v1/recommend", json={"graph": "items", "history": ["a"], **body}).json()
             expected = cg.recommend(recommender.graph, ["a"], alpha=body.get("alpha", 0.4))
-            assert [(each["node"], each["score"]) for each in found["recommendations"]] == expected
+            assert {each["node"]: each["score"] for each in found["recommendations"]} == pytest.approx(dict(expected))
         assert client.app.state.service.graphs.open("items").recommender.num_prepared == recommender.num_prepared
 
 

@@ -90,13 +90,6 @@ class Transition:
             return np.asarray(self.strength[nodes])
         return np.asarray(indptr[nodes + 1] - indptr[nodes], np.float64)
 
-    def get_share(self, nodes: NDArray[Any]) -> Float64:
-        """1 / strength of some nodes, 0 for dangling nodes."""
-        if self.out_rows[2] is not None:
-            return np.asarray(self.share[nodes])
-        strength = self.get_strength(nodes)
-        return np.divide(1.0, strength, out=np.zeros(len(strength)), where=strength > 0)
-
     @cached_property
     def total(self) -> float:
         """Sum of the strengths of all nodes."""

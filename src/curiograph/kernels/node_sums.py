@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import get_map_size
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.adjacency import get_map_size, map_clear, map_get, map_put
+from curiograph.kernels.jit import kernel
 
 
 @kernel
 def sum_values(nodes, values, wanted):
     """Return for each wanted node the sum of the values of all entries of this node."""
-    size = get_map_size(nodes.shape[0])
-    keys, sums = np.empty(size, np.int32), np.zeros(size)
-    for place in range(size):
-        keys[place] = -1
+    places = np.empty((get_map_size(nodes.shape[0]), 2), np.int32)
+    map_clear(places)
+    sums, count = np.zeros(nodes.shape[0]), 0
     for k in range(nodes.shape[0]):
-        place = _find_place(keys, nodes[k])
-        keys[place] = nodes[k]
+        place = map_get(places, nodes[k])
+        if place == -1:
+            place = count
+            map_put(places, nodes[k], place)
+            count += 1
         sums[place] += values[k]
-    out = np.empty(wanted.shape[0])
+    out = np.zeros(wanted.shape[0])
     for k in range(wanted.shape[0]):
-        out[k] = sums[_find_place(keys, wanted[k])]  # zero if the place is empty
+        place = map_get(places, wanted[k])
+        if place >= 0:
+            out[k] = sums[place]
     return out
-
-
-@inner_kernel
-def _find_place(keys, node):
-    """Return the place of a node in a hash table, or the empty place where it belongs (linear probing)."""
-    mask = keys.shape[0] - 1
-    place = (node * 0x9E3779B1) & mask
-    while keys[place] != -1 and keys[place] != node:
-        place = (place + 1) & mask
-    return place

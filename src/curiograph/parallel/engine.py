@@ -76,7 +76,12 @@ class Engine:
         if self.run is not None:
             object.__setattr__(self, "run", Path(self.run).absolute())
 
-    def map(
+    def map(self, function: TaskFunction, shared: Any, tasks: Sequence[Any], **settings: Any) -> list[Result]:
+        """Return the results of all tasks in order; the arguments are those of `iterate`."""
+        results = dict(self.iterate(function, shared, tasks, **settings))
+        return [results[index] for index in range(len(tasks))]
+
+    def iterate(
         self,
         function: TaskFunction,
         shared: Any,
@@ -87,10 +92,11 @@ class Engine:
         unit: str = "tasks",
         sizes: Sequence[int] = (),
         progress: Progress = no_progress,
-    ) -> list[Result]:
-        """Return `function(shared, task)` for each task, in order; the same for every backend and number of workers.
+    ) -> Iterator[tuple[int, Result]]:
+        """Yield index and `function(shared, task)` of each task as they finish.
 
-        The first error of a task ends the job; with `run`, finished tasks are kept.
+        The results are the same for every backend and number of workers. The first error of a task ends the job; with
+        `run`, finished tasks are kept.
 
         Parameters
         ----------
@@ -112,23 +118,6 @@ class Engine:
         progress : callable
             Called with the progress.
         """
-        settings: dict[str, Any] = {"name": name, "key": key, "unit": unit, "sizes": sizes, "progress": progress}
-        results = dict(self.iterate(function, shared, tasks, **settings))
-        return [results[index] for index in range(len(tasks))]
-
-    def iterate(
-        self,
-        function: TaskFunction,
-        shared: Any,
-        tasks: Sequence[Any],
-        *,
-        name: str,
-        key: Sequence[Any] = (),
-        unit: str = "tasks",
-        sizes: Sequence[int] = (),
-        progress: Progress = no_progress,
-    ) -> Iterator[tuple[int, Result]]:
-        """Yield the index and the result of each task as they finish; the arguments are those of `map`."""
         done: set[int] = set()
         sizes = sizes or [1] * len(tasks)
         run = None if _inside_task.get() else self.run

@@ -77,14 +77,14 @@ class CuriousRanker(PartRanker):
         object.__setattr__(self, "agent", as_agent(self.agent))
         object.__setattr__(self, "reward", as_reward(self.reward))
 
-    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[list[Part]]:
+    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part]]:
         kept = self.kept.setdefault(graph, {})
         if self.simulates:
             visited = dict.fromkeys(v for history in histories for v in history.tolist())
             missing = [v for v in visited if v not in kept]
             if missing:
                 kept.update(zip(missing, self.compute_parts(graph, missing), strict=True))
-        return [[kept[v] for v in history.tolist() if v in kept] for history in histories]
+        return [{v: kept[v] for v in history.tolist() if v in kept} for history in histories]
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         agent, reward, workers = as_agent(self.agent), as_reward(self.reward), resolve_workers(self.workers)

@@ -118,27 +118,28 @@ class PartRanker(Ranker):
         """Return the part of each of some positions."""
 
     @abstractmethod
-    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[list[Part]]:
-        """Return the parts of the nodes of each history; compute missing ones."""
+    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part]]:
+        """Return the parts of each history by node; compute missing ones."""
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         scores = np.zeros(len(candidates.nodes))
         users = zip(self.find_parts(graph, histories), pairwise(candidates.offsets.tolist()), strict=True)
         for parts, (first, end) in users:
             if parts:
-                scores[first:end] = sum_parts(graph, parts, candidates.nodes[first:end])
+                scores[first:end] = sum_parts(graph, list(parts.values()), candidates.nodes[first:end])
         return scores
 
     def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
         (parts,) = self.find_parts(graph, [history])
-        rows, kept = np.zeros((len(history), len(nodes))), self.kept.get(graph, {})
-        is_used = [len(parts) == len(history) or v in kept for v in history.tolist()]  # some may not be prepared
-        rows[is_used] = np.reshape([part.look_up(nodes) for part in parts], (len(parts), len(nodes)))
-        return rows / (sum(part.total for part in parts) or 1.0)
+        rows = np.zeros((len(history), len(nodes)))
+        for row, v in zip(rows, history.tolist(), strict=True):
+            if v in parts:  # others are not prepared
+                row[:] = parts[v].look_up(nodes)
+        return rows / (sum(part.total for part in parts.values()) or 1.0)
 
     def find_reached(self, graph: Graph, histories: Sequence[Int32]) -> list[Int32] | None:
         parts = self.find_parts(graph, histories)
-        return [np.concatenate([np.empty(0, np.int32), *(part.nodes for part in each)]) for each in parts]
+        return [np.concatenate([np.empty(0, np.int32), *(part.nodes for part in each.values())]) for each in parts]
 
     def describe(self, graph: Graph) -> dict[str, Any]:
         """Return everything that determines the parts of a graph, as JSON values."""

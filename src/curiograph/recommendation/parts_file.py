@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import FileFormatError, quote_value
-from curiograph.files import PathLike, as_path, check_file, convert_write_errors, hash_chunks
+from curiograph.files import PathLike, as_path, check_file, hash_chunks, open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.parallel import Engine
 from curiograph.progress import Progress
@@ -43,7 +43,7 @@ def prepare_file(
 ) -> None:
     """Compute the parts of some positions, in ascending order, into a file; memory holds only those of a few tasks."""
     others = _read_others(path, graph, rankers)  # raises before the work if the file is wrong
-    with convert_write_errors(path), TemporaryFile(dir=as_path(path).absolute().parent) as spool:
+    with open_atomic(path) as stream, TemporaryFile(dir=as_path(path).absolute().parent) as spool:
         places: dict[tuple[int, str], tuple[int, int]] = {}  # of the arrays of each task in the file
         for index, result in _compute_tasks(graph, rankers, nodes, engine, progress):
             for key, array in result.items():
@@ -65,7 +65,7 @@ def prepare_file(
                 kind: ArrayChunks(_DTYPES[kind], int(length), read_chunks(f"{name}.{kind}", _DTYPES[kind]))
                 for kind, length in lengths.items()
             }
-        _write_file(path, graph, rankers, groups, others)
+        _write_groups(stream, graph, rankers, groups, others)
 
 
 def _compute_tasks(
@@ -120,7 +120,9 @@ Others = dict[str, tuple[dict[str, Any], Arrays]]
 def save_parts(path: PathLike, graph: Graph, rankers: Rankers) -> None:
     """Write the parts of a graph to a .safetensors file; those of other rankers on this graph that it holds stay."""
     groups = {name: _chunk_parts(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
-    _write_file(path, graph, rankers, groups, _read_others(path, graph, rankers))
+    others = _read_others(path, graph, rankers)
+    with open_atomic(path) as stream:
+        _write_groups(stream, graph, rankers, groups, others)
 
 
 def _read_others(path: PathLike, graph: Graph, rankers: Rankers) -> Others:
@@ -132,7 +134,7 @@ def _read_others(path: PathLike, graph: Graph, rankers: Rankers) -> Others:
     return {name: each for name, each in found if name not in rankers and each[0]["graph"] == same_graph}
 
 
-def _write_file(path: PathLike, graph: Graph, rankers: Rankers, groups: Groups, others: Others) -> None:
+def _write_groups(stream: BinaryIO, graph: Graph, rankers: Rankers, groups: Groups, others: Others) -> None:
     descriptions = {name: ranker.describe(graph) for name, ranker in rankers.items()}
     for name, (description, arrays) in others.items():
         descriptions[name] = description
@@ -143,7 +145,7 @@ def _write_file(path: PathLike, graph: Graph, rankers: Rankers, groups: Groups, 
         header = {"version": _VERSION, "checksum": _hash_content(descriptions, data), "rankers": descriptions}
         return {_HEADER_KEY: json.dumps(header, sort_keys=True)}
 
-    stream_tensors(path, flat, make_metadata)
+    stream_tensors(stream, flat, make_metadata)
 
 
 def load_parts(path: PathLike, graph: Graph, rankers: Rankers) -> None:

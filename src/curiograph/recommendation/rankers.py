@@ -99,7 +99,9 @@ class PageRankRanker(PartRanker):
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         scores = super().scores(graph, histories, candidates)
         if graph.num_nodes <= MAX_EXACT_NODES:
-            unprepared = [user for user, history in enumerate(histories) if not self._has_parts(graph, history)]
+            unprepared = [
+                user for user, history in enumerate(histories) if not self._has_parts(graph, history.tolist())
+            ]
             for first in range(0, len(unprepared), _BATCH_SIZE):
                 users = unprepared[first : first + _BATCH_SIZE]
                 teleports = [self.make_teleport(histories[user]) for user in users]
@@ -109,7 +111,7 @@ class PageRankRanker(PartRanker):
         return _round_scores(scores)
 
     def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
-        if graph.num_nodes > MAX_EXACT_NODES or self._has_parts(graph, history):
+        if graph.num_nodes > MAX_EXACT_NODES or self._has_parts(graph, history.tolist()):
             return super().contributions(graph, history, nodes)
         is_backward = not graph.directed and 0 < len(nodes) < len(history)
         starts, ends = (nodes, history) if is_backward else (history, nodes)
@@ -129,27 +131,27 @@ class PageRankRanker(PartRanker):
         shares = self.make_teleport(history).probabilities
         return np.asarray(visits * shares[:, None] / (totals @ shares))
 
-    def _has_parts(self, graph: Graph, history: Int32) -> bool:
+    def _has_parts(self, graph: Graph, history: Sequence[int]) -> bool:
         kept = self.kept.get(graph, {})
-        return bool(kept) and all(v in kept for v in history.tolist())
+        return bool(kept) and all(v in kept for v in history)
 
-    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[list[Part]]:
-        """Return the parts of each history; none if it is to be solved exactly."""
-        found = []
+    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part]]:
+        """Return the parts of each history by node; none if it is to be solved exactly."""
+        found: list[dict[int, Part]] = []
         for history in histories:
-            parts: list[Part] = []
-            if self._has_parts(graph, history):
-                parts = [self.kept[graph][v] for v in history.tolist()]
+            nodes, parts = history.tolist(), {}
+            if self._has_parts(graph, nodes):
+                parts = {v: self.kept[graph][v] for v in nodes}
             elif graph.num_nodes > MAX_EXACT_NODES:
-                parts = self.compute_parts(graph, history.tolist())
+                parts = dict(zip(nodes, self.compute_parts(graph, nodes), strict=True))
             if parts and self.recency < 1:
                 shares = self.make_teleport(history).probabilities.tolist()
-                parts = [part.scale(share) for part, share in zip(parts, shares, strict=True)]
+                parts = {v: parts[v].scale(share) for v, share in zip(nodes, shares, strict=True)}
             found.append(parts)
         return found
 
     def find_reached(self, graph: Graph, histories: Sequence[Int32]) -> list[Int32] | None:
-        is_prepared = all(self._has_parts(graph, history) for history in histories)
+        is_prepared = all(self._has_parts(graph, history.tolist()) for history in histories)
         return super().find_reached(graph, histories) if is_prepared else None
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
