@@ -47,7 +47,7 @@ def follow_agent(
 
 
 def tastes(users: int = 80, items: int = 60, visits: int = 30, seed: int = 0) -> list[tuple[str, str, int]]:
-    """Return events (user, item, time) of users who visit items near a preferred one on a ring; times differ."""
+    """Return events (user, item, time) of users who visit near a preferred item on a ring, from different times on."""
     rng = np.random.default_rng(seed)
     events = []
     for user in range(users):
