@@ -360,9 +360,10 @@ def list_features(
 ) -> tuple[dict[Key, Float64], dict[int, float], Float64]:
     """Return the features of all candidates by motive and fold, and the values of the parameters that motives have.
 
-    These values are most probable together with weights of all motives that vary between some of the people: weights
-    that all share would prefer other values. One parameter is fitted after the other, first on its grid, then between
-    the neighbors of the best value. The uncertainty of the parameters adds the returned variances to the weights.
+    Parameters are fitted together with weights that vary between people, to some of the people: weights that all share
+    are biased, and with them the parameters. One parameter is fitted after the other, first on its grid and then
+    between the neighbors of the best value, of which the mean is taken with the likelihood as probability. Returned
+    last are the variances of the weights over these values.
     """
     features = {key: each.features for key, each in scored.items() if each.features is not None}
     chosen = {number: parameters[number, None] for number, _ in models if (number, None) not in features}
@@ -371,25 +372,22 @@ def list_features(
     if not chosen:
         return features, chosen, variances
     count = int(people.max()) + 1
-    most = np.clip(int(count * _MAX_CANDIDATES / len(choices.candidates.nodes)), min(MIN_PEOPLE, count), count)
+    most = np.clip(count * _MAX_CANDIDATES // len(choices.candidates.nodes), MIN_PEOPLE, count)
     some = np.flatnonzero(np.isin(people, np.linspace(0, count - 1, most).astype(np.int64)))
     part, who = choices.rows(some), np.unique(people[some], return_inverse=True)[1]
     slots = concatenate_ranges(choices.candidates.offsets[some], part.candidates.counts)
     columns = np.zeros((len(slots), len(numbers)))
 
-    def set_column(number: int, values: Float64) -> ChoiceLogit:
-        centered, scale = center_features(values, part.candidates)
-        columns[:, number] = centered / scale if scale > _NO_SCALE else 0.0
-        return ChoiceLogit.from_choices(columns, part.candidates.offsets, part.chosen, who)
-
     def try_values(number: int, values: Sequence[float]) -> Iterator[ChoiceLogit]:
-        model = models[number, None]
-        for scores in model.score_all(part, values):
-            yield set_column(number, model.compute_features(part, scores))
+        model, known = models[number, None], features.get((number, None))
+        tried = (model.compute_features(part, scores) for scores in model.score_all(part, values))
+        for column in tried if known is None else [known[slots]]:
+            centered, scale = center_features(column, part.candidates)
+            columns[:, number] = centered / scale if scale > _NO_SCALE else 0.0
+            yield ChoiceLogit.from_choices(columns, part.candidates.offsets, part.chosen, who)
 
     for number in numbers:
-        own = features[number, None][slots] if number not in chosen else None
-        data = next(try_values(number, [chosen[number]])) if own is None else set_column(number, own)
+        data = next(try_values(number, [parameters[number, None]]))
     mean, spread = data.fit_common(), np.full(len(numbers), _START_SPREAD)
     for is_fine, number in product((False, True), chosen):
         grid = np.sort(models[number, None].parameters)
