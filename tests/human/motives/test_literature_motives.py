@@ -57,7 +57,7 @@ def test_learned_graph(seed):
     adjacency = nx.to_numpy_array(graph.to_networkx(), nodelist=list(graph.names), weight=None)
     last = choices.windows.histories[choices.candidates.walks, -1]
     motive = MOTIVES["learned-graph"]()
-    for eta, found in zip(motive.parameters, motive.score_all(choices), strict=True):
+    for eta, found in zip(motive.parameters, motive.score_all(choices, motive.parameters), strict=True):
         expected = oracle.learn_graph(adjacency, eta)[last, choices.candidates.nodes]
         kept = expected > 1e-6
         assert np.exp(found[kept]) == pytest.approx(expected[kept], rel=1e-6 if eta < 0.9 else 0.05)

@@ -16,6 +16,7 @@ from curiograph.bootstrap import NO_ESTIMATE, Estimate
 from curiograph.human.choices.choice_sets import find_choices
 from curiograph.human.motives.catalog import MOTIVES, as_motives
 from curiograph.human.motives.logit import ChoiceLogit, center_features
+from curiograph.human.motives.random_effects import fit_population
 from curiograph.human.motives.weights import compute_inflations, describe_collinear
 from curiograph.human.trajectories import Trajectories
 from support.people import follow_agent
@@ -185,6 +186,25 @@ def test_motives_that_others_determine_together_are_named():
 def fit_others(features, column):
     others = np.delete(features, column, axis=1) - np.delete(features, column, axis=1).mean(axis=0)
     return others @ np.linalg.lstsq(others, features[:, column] - features[:, column].mean(), rcond=None)[0]
+
+
+def test_intervals_include_the_uncertainty_of_parameters(followers):
+    names = ["degree", "learned-graph"]
+    found = cg.human.hypotheses(GRAPH, followers, motives=names, weights=True)
+    choices, _ = find_choices(GRAPH, followers, 3)
+    columns = []
+    for motive in as_motives(names, [], "igt", choices):
+        scores = motive.score_candidates(choices, found[motive.name].parameter)
+        centered, scale = center_features(motive.compute_features(choices, scores), choices.candidates)
+        columns.append(centered / scale)
+    people = np.unique(choices.windows.users, return_inverse=True)[1]
+    data = ChoiceLogit.from_choices(np.column_stack(columns), choices.candidates.offsets, choices.chosen, people)
+    known = fit_population(data, data.fit_common())  # as if the parameter were known
+    weight, place = found["learned-graph"].weight, list(found).index("learned-graph")
+    assert weight.value == pytest.approx(known.mean[1].value)
+    assert weight.high - weight.low > 1.02 * (known.mean[1].high - known.mean[1].low)
+    assert np.all(found.people_high[:, place] > known.people_high[:, 1])
+    assert 0.2 < found["learned-graph"].parameter < 0.95
 
 
 def test_uniform_alone_has_no_weights(followers):

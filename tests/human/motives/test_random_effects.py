@@ -74,6 +74,6 @@ def test_same_seed_gives_the_same_fit_and_updates_agree():
     assert not np.array_equal(one.people, other.people)
     assert np.max(np.abs(one.people - other.people) / one.people_errors) < 0.25
     mean, spread = (np.array([estimate.value for estimate in values]) for values in (one.mean, one.spread))
-    new_mean, new_spread = update_population(data, mean, spread)
+    new_mean, new_spread, _ = update_population(data, mean, spread)
     assert new_mean == pytest.approx(mean, abs=0.03)
     assert new_spread == pytest.approx(spread, abs=0.08)

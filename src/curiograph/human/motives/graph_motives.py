@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -48,9 +48,9 @@ class Motive(ABC):
         """Return the motive fitted to some choices."""
         return self
 
-    def score_all(self, choices: ChoiceSet) -> Iterator[Float64]:
-        """Yield the scores of the candidates for each of `parameters`."""
-        for parameter in self.parameters:
+    def score_all(self, choices: ChoiceSet, parameters: Iterable[float]) -> Iterator[Float64]:
+        """Yield the scores of the candidates for each value of the parameter."""
+        for parameter in parameters:
             yield self.score_candidates(choices, parameter)
 
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,15 +90,13 @@ class LearnedGraphMotive(Motive):
         """Values of eta."""
         return _ETAS
 
-    def score_all(self, choices: ChoiceSet) -> Iterator[Float64]:
+    def score_all(self, choices: ChoiceSet, parameters: Iterable[float]) -> Iterator[Float64]:
         terms, pair_of = self._compute_terms(choices)
-        for eta in self.parameters:
+        for eta in parameters:
             yield self._sum_terms(terms, eta)[pair_of]
 
     def score_candidates(self, choices: ChoiceSet, parameter: float = 0.5) -> Float64:
-        terms, pair_of = self._compute_terms(choices)
-        scores: Float64 = self._sum_terms(terms, parameter)[pair_of]
-        return scores
+        return next(self.score_all(choices, [parameter]))
 
     def _compute_terms(self, choices: ChoiceSet) -> tuple[Float64, Int64]:
         """Return the terms of the series for pairs of a last node and a candidate, and the pair of each candidate."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.special import softmax
 
 from curiograph.agents.agent_names import AgentLike
 from curiograph.arrays import Float64, Int64
@@ -23,6 +26,7 @@ from curiograph.human.motives.graph_motives import Motive
 from curiograph.human.motives.likelihood import count_ranks, fit_p_g, log_likelihood
 from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MotiveFit, Motives
+from curiograph.human.motives.random_effects import update_population
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
@@ -31,7 +35,9 @@ from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
 _MIN_RETURNS = 0.1  # share of moves that are returns, above which they are choices
-_MAX_CANDIDATES = 200_000  # of the choices to which parameters are fitted together with weights
+_MAX_CANDIDATES = 200_000  # of the people to whom parameters are fitted together with weights
+_START_SPREAD = 0.5  # of weights over people
+_FINE_VALUES, _INTERPOLATED = 5, 1001  # values of a parameter between the neighbors of the best one of its grid
 _NO_SCALE = 1e-9  # smallest standard deviation of a motive whose scores differ between the candidates
 _TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
 
@@ -163,11 +169,14 @@ def hypotheses(
     extra: dict[str, Any] = {}
     weights_of: dict[str, dict[str, Any]] = {}
     if weights:
-        features, chosen = list_features(models, choices, scored, tested.parameters, as_engine(engine), weighing)
+        features, chosen, variances = list_features(
+            models, choices, scored, tested.parameters, user_of, as_engine(engine), weighing
+        )
         tested.parameters.update({(number, None): value for number, value in chosen.items()})
         found = estimate_weights(
             names=names,
             features=features,
+            variances=variances,
             choices=choices,
             people=user_of,
             fold_of_person=fold_of_user,
@@ -298,7 +307,7 @@ def score_chunk(
     chunk, model = choices.rows(slice(start, stop)), models[key]
     result: dict[str, Any] = {}
     ranks = []
-    for scores in model.score_all(chunk) if parameters is None else [model.score_candidates(chunk, parameters[key])]:
+    for scores in model.score_all(chunk, model.parameters if parameters is None else [parameters[key]]):
         found = chunk.rank(scores)
         ranks.append([found.above, found.tied, found.count])
         if with_features and (parameters is not None or len(model.parameters) == 1):
@@ -349,50 +358,58 @@ def list_features(
     choices: ChoiceSet,
     scored: Mapping[Key, Scored],
     parameters: Mapping[Key, float],
+    people: Int64,
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
-) -> tuple[dict[Key, Float64], dict[int, float]]:
+) -> tuple[dict[Key, Float64], dict[int, float], Float64]:
     """Return the features of all candidates by motive and fold, and the values of the parameters that motives have.
 
-    These values explain the choices best together with all other motives, in a logit of some of the choices: one
-    parameter is chosen after the other, twice.
+    Parameters are fitted together with weights that vary between people, to some of the people: weights that all share
+    are biased, and with them the parameters. One parameter is fitted after the other, first on its grid and then
+    between the neighbors of the best value, of which the mean is taken with the likelihood as probability. Returned
+    last are the variances of the weights over these values.
     """
     features = {key: each.features for key, each in scored.items() if each.features is not None}
     chosen = {number: parameters[number, None] for number, _ in models if (number, None) not in features}
-    if not chosen:
-        return features, chosen
-    most = min(len(choices), int(_MAX_CANDIDATES / choices.candidates.counts.mean()) + 1)
-    some = np.unique(np.linspace(0, len(choices) - 1, most).astype(np.int64))
-    part = choices.rows(some)
-    slots = concatenate_ranges(choices.candidates.offsets[some], part.candidates.counts)
     numbers = sorted({number for number, _ in models})
-    columns = np.empty((len(slots), len(numbers)))
+    variances = np.zeros(len(numbers))
+    if not chosen:
+        return features, chosen, variances
+    count = int(people.max()) + 1
+    most = np.clip(count * _MAX_CANDIDATES // len(choices.candidates.nodes), MIN_PEOPLE, count)
+    some = np.flatnonzero(np.isin(people, np.linspace(0, count - 1, most).astype(np.int64)))
+    part, who = choices.rows(some), np.unique(people[some], return_inverse=True)[1]
+    slots = concatenate_ranges(choices.candidates.offsets[some], part.candidates.counts)
+    columns = np.zeros((len(slots), len(numbers)))
 
-    def center(number: int, values: Float64) -> Float64:
-        centered, scale = center_features(values, part.candidates)
-        return centered / scale if scale > _NO_SCALE else np.zeros(len(values))
+    def try_values(number: int, values: Sequence[float]) -> Iterator[ChoiceLogit]:
+        model, known = models[number, None], features.get((number, None))
+        tried = (model.compute_features(part, scores) for scores in model.score_all(part, values))
+        for column in tried if known is None else [known[slots]]:
+            centered, scale = center_features(column, part.candidates)
+            columns[:, number] = centered / scale if scale > _NO_SCALE else 0.0
+            yield ChoiceLogit.from_choices(columns, part.candidates.offsets, part.chosen, who)
 
-    options: dict[tuple[int, float], Float64] = {}
     for number in numbers:
-        if number in chosen:
-            model = models[number, None]
-            for value, scores in zip(model.parameters, model.score_all(part), strict=True):
-                options[number, value] = center(number, model.compute_features(part, scores))
-            columns[:, number] = options[number, chosen[number]]
-        else:
-            columns[:, number] = center(number, features[number, None][slots])
-    data = ChoiceLogit.from_choices(columns, part.candidates.offsets, part.chosen, np.zeros(len(part), np.int64))
-    weights = data.fit_common()
-    for number in [*chosen] * 2:
-        found = {}
-        for value in models[number, None].parameters:
-            columns[:, number] = options[number, value]
-            tried = data.with_features(columns)
-            fitted = tried.fit_common(start=weights)
-            found[float(tried.evaluate_choices(fitted[None]).sum())] = value, fitted
-        chosen[number], weights = found[max(found)]
-        columns[:, number] = options[number, chosen[number]]
-    values: dict[Key, float] = {(number, None): value for number, value in chosen.items()}
-    again = {key: models[key] for key in values}
-    more = score_models(again, choices, values, True, engine, progress)
-    return features | {key: each.features for key, each in more.items() if each.features is not None}, chosen
+        data = next(try_values(number, [parameters[number, None]]))
+    mean, spread = data.fit_common(), np.full(len(numbers), _START_SPREAD)
+    for is_fine, number in product((False, True), chosen):
+        grid = np.sort(models[number, None].parameters)
+        if is_fine:
+            place = int(np.searchsorted(grid, chosen[number]))
+            grid = np.linspace(grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)], _FINE_VALUES)
+        fits = [update_population(data, mean, spread) for data in try_values(number, grid.tolist())]
+        best = int(np.argmax([fit[2] for fit in fits]))
+        chosen[number], (mean, spread, _) = float(grid[best]), fits[best]
+        if is_fine:
+            table = CubicSpline(grid, [[height, *means] for means, _, height in fits])
+            values = np.linspace(grid[0], grid[-1], _INTERPOLATED)
+            heights, means = np.split(table(values), [1], axis=1)
+            shares = softmax(heights[:, 0])
+            chosen[number] = round(float(shares @ values), 3)
+            variances += shares @ (means - table(chosen[number])[1:]) ** 2
+        next(try_values(number, [chosen[number]]))
+    again: dict[Key, Motive] = {(number, None): models[number, None] for number in chosen}
+    more = score_models(again, choices, {key: chosen[key[0]] for key in again}, True, engine, progress)
+    found = {key: each.features for key, each in more.items() if each.features is not None}
+    return features | found, chosen, variances

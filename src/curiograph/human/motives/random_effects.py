@@ -148,16 +148,26 @@ class _Expansion:
             value += sign * float(np.sum(top + np.log(totals)))
             first += np.einsum("ik,ikm->im", shares, self.draws)
             second += np.einsum("ik,ikm->im", shares, self.draws**2)
-        value -= 0.5 * np.sum((mean / PRIOR_MEAN_SCALE) ** 2)
-        value += np.sum(2 * population[size:] - 0.5 * (spread / PRIOR_SPREAD_SCALE) ** 2)  # density of the log-spread
+        value += _compute_log_prior(mean, spread)
         by_mean = precision * (first - mean).sum(axis=0) - mean / PRIOR_MEAN_SCALE**2
         squares = (second - 2 * mean * first + mean**2).sum(axis=0)
         by_spread = precision * squares - people + 2 - (spread / PRIOR_SPREAD_SCALE) ** 2
         return float(value), np.concatenate([by_mean, by_spread]), first, second
 
 
-def fit_population(likelihood: ChoiceLogit, start: Float64, seed: int = 0) -> PopulationFit:
-    """Estimate mean and spread of the population, given a first guess of the means, and the values of every person."""
+def _compute_log_prior(mean: Float64, spread: Float64) -> float:
+    """Return the logarithm of the prior density of mean and log-spread, up to a constant."""
+    by_spread = 2 * np.log(spread) - 0.5 * (spread / PRIOR_SPREAD_SCALE) ** 2
+    return float(np.sum(by_spread - 0.5 * (mean / PRIOR_MEAN_SCALE) ** 2))
+
+
+def fit_population(
+    likelihood: ChoiceLogit, start: Float64, seed: int = 0, variances: Float64 | float = 0.0
+) -> PopulationFit:
+    """Estimate mean and spread of the population, given a first guess of the means, and the values of every person.
+
+    `variances` of the parameters that are not in the likelihood are added to those of means and people.
+    """
     rng = np.random.default_rng(seed)
     size = len(start)
     population = np.concatenate([start, np.full(size, np.log(_START_SPREAD))])
@@ -192,7 +202,7 @@ def fit_population(likelihood: ChoiceLogit, start: Float64, seed: int = 0) -> Po
     people, squares = people / weights.sum(), squares / weights.sum()
     weights /= weights.sum()
     center = weights @ many[:, :size]
-    errors = np.sqrt(weights @ (many[:, :size] - center) ** 2)
+    errors = np.sqrt(weights @ (many[:, :size] - center) ** 2 + variances)
     return PopulationFit(
         mean=[
             Estimate(value=value, low=value - _NORMAL_QUANTILE * error, high=value + _NORMAL_QUANTILE * error)
@@ -200,20 +210,25 @@ def fit_population(likelihood: ChoiceLogit, start: Float64, seed: int = 0) -> Po
         ],
         spread=[Estimate(*_compute_quantiles(column, weights)) for column in np.exp(many[:, size:]).T],
         people=people,
-        people_errors=np.sqrt(np.maximum(squares - people**2, 0.0)),
+        people_errors=np.sqrt(np.maximum(squares - people**2, 0.0) + variances),
         remarks=remarks,
     )
 
 
 def update_population(
     likelihood: ChoiceLogit, mean: Float64, spread: Float64, seed: int = 0
-) -> tuple[Float64, Float64]:
-    """Return the most probable mean and spread of a population that is similar to one of known mean and spread."""
+) -> tuple[Float64, Float64, float]:
+    """Return the most probable mean and spread of a population that is similar to one of known mean and spread.
+
+    Return also their log-likelihood, up to a constant that does not depend on the features.
+    """
     size = len(mean)
     normal = _draw_pairs(np.random.default_rng(seed), likelihood.shape)
     expansion = _Expansion.create(likelihood, mean, spread, np.tile(mean, (len(normal), 1)), normal)
     population, _ = _maximize(expansion, np.concatenate([mean, np.log(spread)]))
-    return population[:size], np.exp(population[size:])
+    mean, spread = population[:size], np.exp(population[size:])
+    height = expansion.compute(population)[0] - _compute_log_prior(mean, spread)
+    return mean, spread, height + float(likelihood.expand(expansion.modes)[0].sum())
 
 
 def _draw_pairs(rng: np.random.Generator, shape: tuple[int, int]) -> Float64:

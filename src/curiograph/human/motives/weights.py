@@ -43,6 +43,7 @@ class Weights(NamedTuple):
 def estimate_weights(
     names: Sequence[str],
     features: Mapping[tuple[int, int | None], Float64],
+    variances: Float64,
     choices: ChoiceSet,
     people: Int64,
     fold_of_person: Int64,
@@ -52,7 +53,8 @@ def estimate_weights(
     """Estimate the weights of motives in the population and for every person, and test them on held-out people.
 
     `features` has a value of every candidate by number of motive and fold, from `compute_features`: fold None is fitted
-    to all choices, others to the choices of all other folds. `people` is the number of the person of each choice.
+    to all choices, others to the choices of all other folds. `variances` of the weights are due to the uncertain
+    parameters of motives. `people` is the number of the person of each choice.
     """
     candidates = choices.candidates
     centered = [center_features(features[number, None], candidates) for number in range(len(names))]
@@ -68,7 +70,7 @@ def estimate_weights(
     )
     progress("weights of the population and of every person", 0.0)
     common = data.fit_common()
-    population = fit_population(data, common, seed)
+    population = fit_population(data, common, seed, variances[kept])
     mean = np.array([estimate.value for estimate in population.mean])
     spread = np.array([estimate.value for estimate in population.spread])
     order = np.argsort(people, kind="stable")
@@ -100,8 +102,9 @@ def estimate_weights(
     estimates = estimate_means(np.where(np.abs(bits) < _NO_BITS, 0.0, bits), counts)
     correlations = np.corrcoef(data.features, rowvar=False).reshape(size, size)
     inflations = compute_inflations(correlations).tolist()
-    variances = population.people.var(axis=0)
-    reliability = (variances / (variances + np.mean(population.people_errors**2, axis=0))).tolist()
+    between = population.people.var(axis=0)
+    errors = np.mean(population.people_errors**2, axis=0) - variances[kept]  # those of parameters are the same for all
+    reliability = (between / (between + errors)).tolist()
     weighed = [names[number] for number in kept]
     facts = (population.mean, population.spread, estimates[2 : 2 + size], estimates[2 + size :])
     table = np.full((3, len(counts), len(names)), np.nan)
@@ -133,7 +136,7 @@ def _test_weights(
         return test.with_features(test.features[:, columns]).evaluate_choices(np.tile(fitted, (people, 1)))
 
     everything = list(range(size))
-    fold_mean, fold_spread = update_population(train, mean, spread, seed)
+    fold_mean, fold_spread, _ = update_population(train, mean, spread, seed)
     drawn = np.random.default_rng(seed).standard_normal((_PAIRS_OF_DRAWS, people, size))
     normal = np.concatenate([drawn, -drawn])
     personal = np.empty(len(test.chosen))
