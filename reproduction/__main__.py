@@ -37,6 +37,7 @@ EXPERIMENTS = {
     "language_models": "language models and people on the same start and target of Wikispeedia",
     "language_motives": "motives of people and language models in the same games",
     "recommenders": "recommenders on held-out events",
+    "bridge": "whether slates that bridge to unvisited regions find new interests at equal accuracy",
     "gaps": "whether links across gaps are hidden links, and what communities show of them",
     "ablation": "effect of each choice behind the gnn agent",
     "leaderboard": "agents on the frozen suite",
