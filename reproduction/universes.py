@@ -111,7 +111,7 @@ def compute_universes(
         dense = core(walks, recipe.item_users, recipe.user_items)
         neighbors = int(recipe.mean_degree) // 2
         graph = cooccurrence_graph(dense, similarity=recipe.similarity, neighbors=neighbors, fewest=recipe.item_users)
-        dataset = replace(dataset, graph=graph)
+        dataset = replace(dataset, graph=graph.skeleton)  # without weights, as in the paper
     study = make_study(dataset, recipe, seed)
     samples = []
     for burn_in, scope, runs in PROTOCOLS:

@@ -117,7 +117,7 @@ def test_profiles_of_games_are_compared(wikispeedia):
 
 
 def test_recommenders_are_compared(movielens):
-    found = to_plain(recommenders.compute(Setup(movielens), ("movielens",), users=30, walkers=2))
+    found = to_plain(recommenders.compute(Setup(movielens), ("movielens",), users=30))
     assert list(found["datasets"]) == ["MovieLens, time", "MovieLens, last"]
     shown = recommenders.report(found)
     assert all("NDCG@10 of" in remark for remark in shown.remarks)

@@ -64,6 +64,7 @@ class Graph:
     cleaning : counts of the self-loops and parallel edges that the graph was built from.
     skeleton : the undirected, unweighted version of the graph, if known.
     loops : weight of the self-loop of every node, 0 for none and 1 in an unweighted graph; None if no node has one.
+    visitors : number of people who visited every node, by which nodes are recommended without a history; or None.
 
     Examples
     --------
@@ -87,11 +88,13 @@ class Graph:
         cleaning: Cleaning | None = None,
         skeleton: Graph | None = None,
         loops: Float64 | None = None,
+        visitors: NDArray[Any] | None = None,
     ) -> None:
         self.indptr: Int64 = freeze_array(indptr)
         self.indices: Int32 = freeze_array(indices)
         self.weights: Float64 | None = None if weights is None else freeze_array(weights)
         self.loops: Float64 | None = None if loops is None else freeze_array(loops)
+        self.visitors: Int64 | None = None if visitors is None else freeze_array(visitors.astype(np.int64))
         self.directed = directed
         self.names: Labels = RangeLabels(len(indptr) - 1) if names is None else names
         if skeleton is not None:
@@ -145,6 +148,7 @@ class Graph:
         names: Labels | None = None,
         *,
         directed: bool = False,
+        visitors: NDArray[Any] | None = None,
     ) -> Graph:
         """Build a graph from positions: set self-loops apart, merge parallel edges, sort rows.
 
@@ -180,7 +184,8 @@ class Graph:
             merged = None  # all probabilities are the same without counts
         if not directed:
             indptr, indices, merged = csr.symmetrize_csr(indptr, indices, merged)
-        return cls(indptr, indices, merged, directed=directed, names=names, cleaning=cleaning, loops=loops)
+        settings: Any = {"names": names, "cleaning": cleaning, "loops": loops, "visitors": visitors}
+        return cls(indptr, indices, merged, directed=directed, **settings)
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph, *, weight: str | None = "weight") -> Graph:
@@ -487,6 +492,7 @@ class Graph:
             directed=self.directed,
             names=as_labels([self.names[v] for v in nodes], self.titles and [self.titles[v] for v in nodes]),
             loops=loops if loops is not None and np.any(loops > 0) else None,
+            visitors=None if self.visitors is None else self.visitors[positions],
         )
 
     # ---- comparison and display ---------------------------------------------------------------------------------
@@ -496,8 +502,10 @@ class Graph:
             return True
         if not isinstance(other, Graph):
             return NotImplemented
-        ours: list[Any] = [self.directed, self.indptr, self.indices, self.weights, self.loops]
-        theirs: list[Any] = [other.directed, other.indptr, other.indices, other.weights, other.loops]
+        ours, theirs = (
+            [each.directed, each.indptr, each.indices, each.weights, each.loops, each.visitors]
+            for each in (self, other)
+        )
         if self.titles != other.titles or not all(map(np.array_equal, ours, theirs)):
             return False
         ranges = isinstance(self.names, RangeLabels) and isinstance(other.names, RangeLabels)
@@ -506,7 +514,8 @@ class Graph:
     def __reduce__(self) -> tuple[Any, ...]:
         # unpickled arrays are writable; the constructor makes them read-only again
         skeleton = self.__dict__.get("_skeleton") if self.directed else None
-        settings: Any = {"directed": self.directed, "names": self.names, "cleaning": self.cleaning, "loops": self.loops}
+        kept = ("directed", "names", "cleaning", "loops", "visitors")
+        settings: Any = {name: getattr(self, name) for name in kept}
         return partial(Graph, skeleton=skeleton, **settings), (self.indptr, self.indices, self.weights)
 
     def __hash__(self) -> int:

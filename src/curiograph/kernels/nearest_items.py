@@ -12,7 +12,6 @@ from curiograph.kernels.jit import inner_kernel, kernel
 
 COSINE = 0
 PMI = 1
-COUNT = 2
 
 
 @inner_kernel
@@ -23,16 +22,17 @@ def _scramble(difference):
 
 @kernel
 def find_nearest_items(rows, count, item_offsets, item_users, user_offsets, user_items, eligible, measure):
-    """Return the `count` nearest eligible items of some rows, best first; -1 where there are fewer.
+    """Return the `count` nearest eligible items of some rows, best first, -1 where there are fewer, and common users.
 
-    Two items with n_i, n_j and c common users of U have the cosine c / sqrt(n_i n_j), the pointwise mutual information
-    log2(c U / (n_i n_j)), or the count c. Pairs with c = 0 do not count.
+    Two items with n_i, n_j and c common users of U have the cosine c / sqrt(n_i n_j), or the pointwise mutual
+    information log2(c U / (n_i n_j)). Pairs with c = 0 do not count.
 
     Ties are broken by a pseudo-random order that differs between rows, so that no item wins all of them.
     """
     size = item_offsets.shape[0] - 1
     total_users = user_offsets.shape[0] - 1
     nearest = np.full((rows.shape[0], count), -1, np.int64)
+    shared = np.zeros((rows.shape[0], count))
     scores = np.empty(count)
     common = np.zeros(size)
     touched = np.empty(size, np.int64)
@@ -59,10 +59,8 @@ def find_nearest_items(rows, count, item_offsets, item_users, user_offsets, user
             product = num_users * (item_offsets[other + 1] - item_offsets[other])
             if measure == COSINE:
                 score = np.sqrt(c * c / product)
-            elif measure == PMI:
-                score = np.log2(c * total_users / product)
             else:
-                score = c
+                score = np.log2(c * total_users / product)
             spot = found
             while spot > 0 and (
                 score > scores[spot - 1]
@@ -75,6 +73,8 @@ def find_nearest_items(rows, count, item_offsets, item_users, user_offsets, user
             for shifted in range(found - 1, spot, -1):
                 scores[shifted] = scores[shifted - 1]
                 nearest[place, shifted] = nearest[place, shifted - 1]
+                shared[place, shifted] = shared[place, shifted - 1]
             scores[spot] = score
             nearest[place, spot] = other
-    return nearest
+            shared[place, spot] = c
+    return nearest, shared

@@ -1,9 +1,14 @@
-"""Rankers that are fitted to walks of people: popularity, Markov chain, item-kNN and EASE."""
+"""Rankers that are fitted to walks of people: popularity, Markov chain, item-kNN and EASE.
+
+The scores of a history add up to 1 over all nodes, those of EASE in absolute terms to at most 1, as those of PageRank
+do: so the terms of a mixture have the same scale.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,7 +71,7 @@ FITTED_RANKERS = ("popularity", "markov", "item-knn", "ease")
 
 @dataclass(frozen=True, eq=False)
 class Popularity(Ranker):
-    """Score candidates by the number of steps to them, or by the number of users who visited them.
+    """Score candidates by their share of all steps, or of all visits if every user counts once.
 
     >>> import curiograph as cg
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
@@ -91,7 +96,7 @@ class Popularity(Ranker):
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         _check_size(self, graph, len(self.visits))
-        return self.visits[candidates.nodes].astype(np.float64)
+        return np.asarray(self.visits[candidates.nodes] / max(self.visits.sum(), 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +187,7 @@ class Markov(Ranker):
 class ItemKnn(Ranker):
     """Item-based nearest neighbors with cosine similarity n_ij / sqrt(n_i n_j), n being numbers of walks or of users.
 
-    The score of a candidate is the sum of its similarities to the visited nodes.
+    The score of a candidate is the sum of its similarities to the visited nodes, divided by that of all nodes.
 
     >>> import curiograph as cg
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
@@ -221,14 +226,19 @@ class ItemKnn(Ranker):
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         _check_size(self, graph, self.similar.shape[0])
-        return gather_product(_build_histories(histories, graph.num_nodes), self.similar, candidates)
+        return gather_product(_build_histories(histories, self._totals), self.similar, candidates)
+
+    @cached_property
+    def _totals(self) -> Float64:
+        return np.asarray(self.similar.sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
 class Ease(Ranker):
     """Embarrassingly shallow autoencoder (Steck 2019): linear weights between items in closed form.
 
-    The score of an item is the sum of the weights to it from the visited items. With the Gram matrix G of the users x
+    The score of an item is the sum of the weights to it from the visited items, divided by that of all absolute weights
+    from them. With the Gram matrix G of the users x
     items matrix and P = (G + L2 I)^-1, the weights are -P_ij / P_jj, and zero on the diagonal.
 
     >>> import curiograph as cg
@@ -264,15 +274,21 @@ class Ease(Ranker):
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         _check_size(self, graph, len(self.weights))
-        rows = _build_histories(histories, len(self.weights)) @ self.weights
+        rows = _build_histories(histories, self._totals) @ self.weights
         return np.asarray(rows[candidates.walks, candidates.nodes])
 
+    @cached_property
+    def _totals(self) -> Float64:
+        return np.asarray(np.abs(self.weights).sum(axis=1))
 
-def _build_histories(histories: Sequence[Int32], num_nodes: int) -> scipy.sparse.csr_array:
-    """Return histories x nodes, with ones for the visited nodes."""
+
+def _build_histories(histories: Sequence[Int32], totals: Float64) -> scipy.sparse.csr_array:
+    """Return histories x nodes: for the visited nodes, 1 divided by the sum of their totals."""
     offsets = np.cumsum([0, *map(len, histories)])
     nodes = np.concatenate([*histories, np.empty(0, np.int32)]).astype(np.int32)
-    return scipy.sparse.csr_array((np.ones(len(nodes)), nodes, offsets), shape=(len(histories), num_nodes))
+    scales = [1 / (totals[history].sum() or 1.0) for history in histories]
+    shape = (len(histories), len(totals))
+    return scipy.sparse.csr_array((np.repeat(scales, np.diff(offsets)), nodes, offsets), shape=shape)
 
 
 def _check_size(ranker: Ranker, graph: Graph, size: int) -> None:

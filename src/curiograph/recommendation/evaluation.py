@@ -32,6 +32,7 @@ METHODS = (*FITTED_RANKERS, "pagerank", "igt+cpt", "mixture")
 USER_MEASURES = ("hit", "recall", "ndcg", "novelty", "serendipity", "diversity")
 """Measures at k that are means over users."""
 
+_FEW_USERS = 100  # below, the answer says so
 _BATCH_SCORES = 2**22  # users times items that are scored together; bounds the memory
 
 
@@ -51,8 +52,15 @@ class RecommenderEvaluation(Table):
     """Why a method was left out, by its name."""
 
     def __repr__(self) -> str:
-        size = f"{self.facts['test_users']:,} users, {self.facts['items']:,} items"
-        return f"RecommenderEvaluation({self.split} split, {size}, {', '.join(self.estimates)})"
+        return f"RecommenderEvaluation({self.split} split: {self.answer} {', '.join(self.estimates)})"
+
+    @property
+    def answer(self) -> str:
+        """What the numbers rest on, in one sentence: items, test users, and users that could not be tested."""
+        items, users, left_out = (self.facts[name] for name in ("items", "test_users", "left_out_users"))
+        few = ", too few to compare methods," if users < _FEW_USERS else ""
+        cold = f"; {left_out:,} others have no item of the catalog before or after the cut" if left_out else ""
+        return f"{users:,} test users{few} and {items:,} items{cold}."
 
     def columns(self) -> dict[str, list[Any]]:
         columns: dict[str, list[Any]] = {"method": list(self.estimates)}
@@ -61,7 +69,8 @@ class RecommenderEvaluation(Table):
         return columns
 
     def to_dict(self) -> dict[str, Any]:
-        return {**to_plain(self.facts), "skipped_methods": self.skipped_methods, **super().to_dict()}
+        facts = {**to_plain(self.facts), "answer": self.answer, "skipped_methods": self.skipped_methods}
+        return {**facts, **super().to_dict()}
 
     def difference(self, method: str, other: str, measure: str) -> Estimate:
         """Return the difference of two methods in a measure, with the interval over the same resampled users."""
@@ -129,7 +138,7 @@ def evaluate_recommenders(
     >>> walks = cg.human.Trajectories.from_walks(lists)
     >>> found = cg.evaluate_recommenders(walks, "last", methods=["popularity", "item-knn"], ks=[1, 2], item_users=1)
     >>> found
-    RecommenderEvaluation(last split, 12 users, 4 items, popularity, item-knn)
+    RecommenderEvaluation(last split: 12 test users, too few to compare methods, and 4 items. popularity, item-knn)
     >>> found.estimates["popularity"]["hit@2"].value
     1.0
     """

@@ -70,6 +70,12 @@ def split_log(
     if kind == "time":
         if walks.times is None:
             raise WalkError("a time split needs the time of every event; name its column, or split by user or last.")
+        firsts = events.drop_duplicates("user").time
+        if len(firsts) > 1 and (firsts == firsts.min()).mean() > 0.5 and not events.duplicated(["user", "time"]).any():
+            raise WalkError(
+                f"most users begin at time {firsts.min():g} and no user has two events at once: these times number the "
+                "events of each user and are not comparable between users; split by user or last (--split last)."
+            )
         facts["cut"] = float(np.sort(walks.times)[max(0, math.ceil((1 - share) * num_events) - 1)])
         is_early = events.time <= facts["cut"]
     else:
@@ -105,6 +111,7 @@ def split_log(
         "training_events": len(train.nodes),
         "training_users": train.num_users,
         "eligible_users": len(users),
+        "left_out_users": late.user.nunique() - len(users),
         "test_users": min(len(users), max_users or len(users)),
         "share_of_test_items_outside_catalog": round(float((late.item < 0).sum()) / max(len(late), 1), 4),
     }

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32
-from curiograph.centrality.history import check_alpha, make_uniform_teleport
+from curiograph.centrality.history import Teleport, check_alpha, make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.centrality.push import MAX_EDGES, push_scores
@@ -21,6 +21,7 @@ from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.ranker import AdaptedRanker, Ranker, RankerLike, score_candidates
+from curiograph.validation import is_number
 
 RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
@@ -74,6 +75,8 @@ class PageRankRanker(Ranker):
 
     alpha: float = 0.85
     """Probability to follow a link instead of teleporting to the history."""
+    recency: float = 1.0
+    """Weight of a visited node in the teleport distribution, relative to the node that was visited next."""
     name: str = "pagerank"
     _kept: dict[Graph, dict[int, tuple[Float64, float]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -84,6 +87,13 @@ class PageRankRanker(Ranker):
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
+        if not is_number(self.recency) or not 0 < self.recency <= 1:
+            raise SettingError(f"recency is {quote_value(self.recency)}; give a number above 0, and at most 1.")
+
+    def make_teleport(self, history: Int32) -> Teleport:
+        """Return the teleport distribution of a history."""
+        weights = self.recency ** np.arange(len(history))[::-1]
+        return Teleport(history, weights / weights.sum())
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         wanted = [candidates.nodes[a:b] for a, b in pairwise(candidates.offsets)]
@@ -94,18 +104,19 @@ class PageRankRanker(Ranker):
         kept, unprepared = self._kept.get(graph, {}), []
         for user, (history, nodes) in enumerate(zip(histories, wanted, strict=True)):
             if kept and all(v in kept for v in history.tolist()):
-                visits, totals = zip(*(kept[v] for v in history.tolist()), strict=True)
+                shares = self.make_teleport(history).probabilities.tolist()
+                own = [(share, *kept[v]) for share, v in zip(shares, history.tolist(), strict=True)]
                 if 2 * len(nodes) > graph.num_nodes:
-                    found = np.asarray(sum(visits))[nodes]
+                    found = np.asarray(sum(share * visits for share, visits, _ in own))[nodes]
                 else:
-                    found = np.asarray(sum(each[nodes] for each in visits))
-                found = found / sum(totals)
+                    found = np.asarray(sum(share * visits[nodes] for share, visits, _ in own))
+                found = found / sum(share * total for share, _, total in own)
                 scores[candidates.offsets[user] : candidates.offsets[user + 1]] = found
             else:
                 unprepared.append(user)
         for first in range(0, len(unprepared), _BATCH_SIZE):
             users = unprepared[first : first + _BATCH_SIZE]
-            rows = compute_pagerank_rows(graph, self.alpha, [make_uniform_teleport(histories[user]) for user in users])
+            rows = compute_pagerank_rows(graph, self.alpha, [self.make_teleport(histories[user]) for user in users])
             for user, row in zip(users, rows, strict=True):
                 scores[candidates.offsets[user] : candidates.offsets[user + 1]] = row[wanted[user]]
         return _round_scores(scores)
@@ -127,7 +138,7 @@ class PageRankRanker(Ranker):
 
     def _push(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
         """Return scores of some nodes by local push, reading only the graph around the history and around them."""
-        result = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSH_NODES, max_edges=MAX_EDGES)
+        result = push_scores(graph, self.make_teleport(history), self.alpha, _PUSH_NODES, max_edges=MAX_EDGES)
         order = np.argsort(result.nodes)
         nodes = result.nodes[order]
         # The mass not yet pushed has spread far, so it is distributed like PageRank without a history, which is the
@@ -147,12 +158,14 @@ class PageRankRanker(Ranker):
 
 @dataclass(frozen=True)
 class PopularPageRank(Ranker):
-    """PageRank without a history, for users who have visited nothing yet."""
+    """Number of visitors if the graph has it, else PageRank without a history: for users who have visited nothing yet."""
 
     alpha: float
     name: str = "pagerank"
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+        if graph.visitors is not None:
+            return graph.visitors[candidates.nodes].astype(np.float64)
         return _round_scores(_solve_global_pagerank(graph, self.alpha))[candidates.nodes]
 
 
@@ -197,6 +210,8 @@ def _round_scores(scores: Float64) -> Float64:
 @dataclass(frozen=True, eq=False)
 class MixtureRanker(Ranker):
     """Weighted sum of rankers, with weights scaled to the unit sphere.
+
+    The scores of every built-in ranker add up to 1 over all nodes; those of a custom one should as well.
 
     Examples
     --------

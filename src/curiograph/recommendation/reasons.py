@@ -97,8 +97,10 @@ def explain_recommendations(
         return Reason(labels[int(nodes[place])], by_component, candidates, **why)
 
     if len(history.nodes) == 0:
-        counts = (indptr[nodes + 1] - indptr[nodes]).tolist()
-        popular = [f"Popular: linked with {count:,} other{'' if count == 1 else 's'}." for count in counts]
+        popular = [f"Popular: linked with {n:,} other{'' if n == 1 else 's'}." for n in np.diff(indptr)[nodes].tolist()]
+        if graph.visitors is not None:
+            visitors = graph.visitors[nodes].tolist()
+            popular = [f"Popular: visited by {n:,} {'person' if n == 1 else 'people'}." for n in visitors]
         return [make_reason(place, sentence=text) for place, text in enumerate(popular)]
     if len(nodes) == 0:
         return []

@@ -69,7 +69,8 @@ class Recommender:
         """Curious rankers among the components, by name."""
         alphas = [each.alpha for each in _find_components(self.ranker, PageRankRanker).values()]
         alphas += [each.alpha for each in self.curious_rankers.values()]
-        self._popular = PopularPageRank(alphas[0] if alphas else 0.85)
+        name = "pagerank" if graph.visitors is None else "visitors"
+        self._popular = PopularPageRank(alphas[0] if alphas else 0.85, name)
         self.labels = LabelReader(graph)
         """Finds the nodes of labels, as numbers or as text."""
 
@@ -120,7 +121,7 @@ class Recommender:
     ) -> list[Recommendations]:
         """Return the `k` best candidates for each of several parsed histories, each with its own selection.
 
-        A user who has visited nothing gets the nodes of the highest PageRank without a history.
+        A user who has visited nothing gets the nodes of the most visitors, or of the highest PageRank without a history.
         """
         graph, selections = self.graph, selections or [EVERYTHING] * len(histories)
         tops: dict[int, Recommendations] = {}
@@ -257,7 +258,8 @@ def recommend(
     history : list
         Labels of visited nodes, the last visit at the end; a list of lists for several users. A number denotes the node
         that has it as label or, if there is none, as text, and the other way round. For an empty history, nodes are
-        ranked by PageRank without a history, whatever the ranker.
+        ranked by the number of their visitors if the graph has it (`cg.human.cooccurrence_graph`), and else by PageRank
+        without a history, whatever the ranker.
     k : int
         Number of recommendations.
     candidates : {"all", "last", "history"}

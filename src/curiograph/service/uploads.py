@@ -135,4 +135,5 @@ def _check_graph(graph: Graph, title: str) -> Graph:
         names=as_labels(texts, graph.titles),
         cleaning=graph.cleaning,
         loops=graph.loops,
+        visitors=graph.visitors,
     )

@@ -1,7 +1,7 @@
 """curiograph's own file of a graph, a `.safetensors` that is opened as a memory map.
 
-Arrays: `indptr`, `indices`; `weights` and `loops` if there are any; for the labels nothing (a range), `values`
-(integers), or `blob`, `offsets` and `order` (text); `title_blob` and `title_offsets` if there are titles; and
+Arrays: `indptr`, `indices`; `weights`, `loops` and `visitors` if there are any; for the labels nothing (a range),
+`values` (integers), or `blob`, `offsets` and `order` (text); `title_blob` and `title_offsets` if there are titles; and
 `skeleton_indptr`, `skeleton_indices` of a directed graph, which take seconds to build. The metadata contain the
 rest, and a checksum of the arrays.
 """
@@ -41,7 +41,7 @@ def write_graph_file(graph: Graph, path: PathLike) -> None:
     ['a', 'b']
     """
     arrays: dict[str, Any] = {"indptr": graph.indptr, "indices": graph.indices}
-    arrays |= {"weights": graph.weights, "loops": graph.loops}
+    arrays |= {"weights": graph.weights, "loops": graph.loops, "visitors": graph.visitors}
     if graph.directed:
         arrays |= {"skeleton_indptr": graph.skeleton.indptr, "skeleton_indices": graph.skeleton.indices}
     texts, names = "", graph.names
@@ -87,7 +87,8 @@ def read_graph_file(path: Path, directed: bool | None = None) -> Graph:
             names = TextLabels(arrays["blob"], arrays["offsets"], arrays["order"])
         if "title_blob" in arrays:
             names.titles = tuple(TextLabels(arrays["title_blob"], arrays["title_offsets"]))
-        settings: dict[str, Any] = {"directed": facts["directed"], "names": names, "loops": arrays.get("loops")}
+        settings: dict[str, Any] = {"directed": facts["directed"], "names": names}
+        settings |= {name: arrays.get(name) for name in ("loops", "visitors")}
         if facts["directed"]:
             settings["skeleton"] = Graph(arrays["skeleton_indptr"], arrays["skeleton_indices"], names=names)
         cleaning = Cleaning(*facts["cleaning"])

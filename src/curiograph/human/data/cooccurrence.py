@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.arrays import Int64
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
@@ -21,6 +21,8 @@ ItemSimilarity = Literal["cosine", "pmi"]
 """Similarity of two items."""
 
 _ATTACHED = 3  # maximum number of links by which an item with few users is attached
+_CHOICES = 10  # nearest items among which those with room are chosen
+_MAX_ATTACHED = 20  # maximum number of items that are attached to one
 _MAX_ITEMS = 5000  # of a user with more items, the ones visited last count: it bounds the work per user
 _ROWS = 2048  # items between two updates of the progress
 
@@ -33,21 +35,22 @@ def cooccurrence_graph(
     fewest: int = 5,
     progress: Progress = no_progress,
 ) -> Graph:
-    """Build an undirected, unweighted graph of items that are visited by the same users.
+    """Build an undirected graph of items that are visited by the same users, weighted by the cosine similarity.
 
     Every item is linked with its `neighbors` nearest items among those that `fewest` users or more visited; two items
-    are linked if one is among the nearest of the other. An item with fewer users is linked with the 3 of them with
-    which it shares most users, or if there are none, with 3 items of any number of users. Nodes are in the order of
-    their labels, and ties are broken by a pseudo-random order of labels, so that the graph does not depend on the order
-    of users or rows. Of a user with more than 5,000 items, the ones visited last count.
+    are linked if one is among the nearest of the other. An item with fewer users is attached to 3 of its 10 nearest
+    items among those, or if that leaves it without a link, among all; at most 20 items are attached to one, the most
+    similar first, so that no degree grows with the catalog. An item that finds no room is left out. Nodes are in the
+    order of their labels, and ties are broken by a pseudo-random order of labels, so that the graph does not depend on
+    the order of users or rows. Of a user with more than 5,000 items, the ones visited last count.
 
     Parameters
     ----------
     walks : Trajectories
         The walks to count; give training walks alone.
     similarity : {"cosine", "pmi"}
-        "cosine" is n_ij / sqrt(n_i n_j), where n is the number of users who visited an item or both. "pmi" is log2(n_ij
-        U / (n_i n_j)) for U users; it favors items with few visitors.
+        What the nearest items are chosen by. "cosine" is n_ij / sqrt(n_i n_j), where n is the number of users who
+        visited an item or both. "pmi" is log2(n_ij U / (n_i n_j)) for U users; it favors items with few visitors.
     neighbors : int
         Number of nearest items of each item.
     fewest : int
@@ -58,13 +61,14 @@ def cooccurrence_graph(
     Returns
     -------
     Graph
-        The graph with the labels of the items. It may have several components.
+        The graph with the labels of the items, and the number of users of each as `visitors`. It may have several
+        components.
 
     Examples
     --------
     >>> walks = Trajectories.from_walks([["a", "b", "c"]] * 3 + [["d", "c", "rare"]] + [["c", "d"]] * 2)
     >>> cooccurrence_graph(walks, neighbors=2, fewest=3)
-    Graph(5 nodes, 6 edges, undirected)
+    Graph(5 nodes, 6 edges, undirected, weighted)
     """
     import scipy.sparse
 
@@ -91,32 +95,49 @@ def cooccurrence_graph(
             "that or less (--fewest)."
         )
     matrices = [array.astype(np.int64) for half in (by_item, by_user) for array in (half.indptr, half.indices)]
-    pairs: list[tuple[Int64, Int64]] = []
+    links: list[tuple[Int64, Int64, Float64]] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+    room = np.full(size, _MAX_ATTACHED)  # for attached items
 
-    def add_pairs(rows: Int64, count: int, eligible: NDArray[np.bool_], measure: int) -> None:
+    def find_nearest(rows: Int64, count: int, eligible: NDArray[np.bool_], measure: int) -> tuple[Int64, Float64]:
+        """Return the nearest items of rows, and the cosines."""
+        nearest, shared = np.full((len(rows), count), -1), np.zeros((len(rows), count))
         for first in range(0, len(rows), _ROWS):
-            block = rows[first : first + _ROWS]
-            nearest = kernels.nearest_items.find_nearest_items(block, count, *matrices, eligible, measure)
-            places, ranks = np.nonzero(nearest >= 0)
-            pairs.append((block[places], nearest[places, ranks]))
+            own = slice(first, first + _ROWS)
+            found = kernels.nearest_items.find_nearest_items(rows[own], count, *matrices, eligible, measure)
+            nearest[own], shared[own] = found
             progress("finding the nearest items", min(1.0, (first + _ROWS) / len(rows)))
+        return nearest, shared / np.sqrt(num_users[rows, None] * num_users[nearest])
 
+    def attach(rows: Int64, eligible: NDArray[np.bool_]) -> None:
+        """Link rows with their nearest items that have room, the most similar rows first."""
+        nearest, cosines = find_nearest(rows, _CHOICES, eligible, kernels.nearest_items.COSINE)
+        missing = np.full(len(rows), min(neighbors, _ATTACHED))
+        for choice, similar in zip(nearest.T, cosines.T, strict=True):
+            places = np.flatnonzero((choice >= 0) & (missing > 0))
+            places = places[np.argsort(-similar[places], kind="stable")]
+            before = pd.Series(choice[places]).groupby(choice[places]).cumcount()  # rows that want the same item
+            places = places[before.to_numpy() < room[choice[places]]]
+            missing[places] -= 1
+            room[:] -= np.bincount(choice[places], minlength=size)
+            links.append((rows[places], choice[places], similar[places]))
+
+    common = np.flatnonzero(supported)
     measure = kernels.nearest_items.PMI if similarity == "pmi" else kernels.nearest_items.COSINE
-    measure_rare = kernels.nearest_items.COUNT  # similarities to an item with few users favor others with few users
-    few = min(neighbors, _ATTACHED)
-    add_pairs(np.flatnonzero(supported), neighbors, supported, measure)
-    # rare items link to supported ones alone; an item that shares no user with a supported one links to any
-    add_pairs(np.flatnonzero(~supported), few, supported, measure_rare)
-    alone = np.setdiff1d(np.arange(size), np.concatenate([rows for rows, _ in pairs]) if pairs else [])
-    add_pairs(alone, few, np.ones(size, bool), measure_rare)
-    source, target = (np.concatenate([np.empty(0, np.int64), *(pair[end] for pair in pairs)]) for end in (0, 1))
+    nearest, cosines = find_nearest(common, neighbors, supported, measure)
+    places, ranks = np.nonzero(nearest >= 0)
+    links.append((common[places], nearest[places, ranks], cosines[places, ranks]))
+    # rare items are attached to supported ones; an item that shares no user with one that has room, to any
+    attach(np.flatnonzero(~supported), supported)
+    attach(np.setdiff1d(np.arange(size), np.concatenate([rows for rows, _, _ in links])), np.ones(size, bool))
+    source, target, weights = (np.concatenate(each) for each in zip(*links, strict=True))
     if not len(source):
         raise WalkError(
             f"no two of the {size:,} items were visited by the same user, in {len(walks):,} walks of "
             f"{walks.num_users:,} users; check which columns hold the user and the item (--user, --item)."
         )
-    keys = np.unique(np.minimum(source, target) * size + np.maximum(source, target))
+    keys, places = np.unique(np.minimum(source, target) * size + np.maximum(source, target), return_index=True)
     source, target = np.divmod(keys, size)
     linked = np.unique(np.concatenate([source, target]))
     labels = as_labels([names[by_label[int(item)]] for item in linked])
-    return Graph.from_arrays(np.searchsorted(linked, source), np.searchsorted(linked, target), names=labels)
+    ends = np.searchsorted(linked, source), np.searchsorted(linked, target)
+    return Graph.from_arrays(*ends, weights[places], labels, visitors=num_users[linked])
