@@ -24,6 +24,7 @@ from curiograph.recommendation.rankers import PageRankRanker
 from curiograph.recommendation.selection import Selection
 from reproduction.core_graphs import core
 from reproduction.people import TITLES, load_datasets
+from reproduction.recommenders import Als
 from reproduction.report import Report, Setup, interval
 
 PROTOCOL = """Written before the runs. Logs: MovieLens (films with 10 users, users with 10 of them) and Amazon Books
@@ -46,7 +47,7 @@ wins if, over PageRank, its recall of new is clearly above that of all three oth
 on the other. Intervals: 95 %, paired, over users.""".replace("\n", " ")
 K, RARE, KEPT, CLUSTERS, POOL = 10, 0.05, 0.95, 50, 100
 CORES = {"movielens": (10, 10), "books": (20, 10)}
-ALS = ((32, 3.0), (32, 15.0), (96, 3.0), (96, 15.0))  # factors, weight of a visit
+ALS = ((32, 1), (32, 10), (128, 1), (128, 10))  # factors, regularization
 ALPHAS, NEIGHBORS = (0.1, 0.3, 0.5, 0.7, 0.85), (20, 50, 100, 200)
 FLOORS = (0.99, 0.98, 0.95, 0.92, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
 STRENGTHS: dict[str, list[Any]] = {
@@ -100,27 +101,12 @@ def split_events(name: str, setup: Setup, users: int) -> tuple[Log, dict[str, di
         scores[candidates.walks, candidates.nodes] = ranker.scores(graph, histories, candidates)
         return scores
 
-    is_visited = visits[tested].toarray() > 0
     scored: dict[str, dict[Any, Float64]] = {
         "pagerank": {alpha: score(PageRankRanker(alpha)) for alpha in ALPHAS},
         "item-knn": {count: score(ItemKnn.from_walks(graph, early, count, by_user=True)) for count in NEIGHBORS},
-        "als": {each: np.where(is_visited, -np.inf, fit_als(visits, *each, setup.seed)[tested]) for each in ALS},
+        "als": {setting: score(Als.from_walks(graph, early, *setting)) for setting in ALS},
     }
     return Log(graph, visits, communities, histories, targets, is_new), scored
-
-
-def fit_als(visits: Any, factors: int, weight: float, seed: int, l2: float = 5.0) -> Float64:
-    """Return users x items: scores of alternating least squares for implicit feedback (Hu et al. 2008)."""
-
-    def solve(rows: Any, others: Float64) -> Float64:
-        gram = others.T @ others + l2 * np.eye(factors)
-        own = (others[nodes] for nodes in np.split(rows.indices, rows.indptr[1:-1]))
-        return np.stack([np.linalg.solve(gram + weight * x.T @ x, (1 + weight) * x.sum(axis=0)) for x in own])
-
-    items, by_item = np.random.default_rng(seed).normal(0, 0.1, (visits.shape[1], factors)), visits.T.tocsr()
-    for _ in range(10):
-        items = solve(by_item, solve(visits, items))
-    return np.asarray(solve(visits, items) @ items.T)
 
 
 def cover_elements(log: Log, history: Int32, nodes: Int64, kind: str) -> Float64:

@@ -1,4 +1,4 @@
-"""Bridge slates against all slates, the fit of ALS, and the files of a small log."""
+"""Bridge slates against all slates, and the files of a small log."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 from reproduction.__main__ import main
-from reproduction.bridge import fit_als, select_bridge
+from reproduction.bridge import select_bridge
 
 
 @pytest.mark.parametrize("floor", [0.0, 0.8, 0.95, 1.0])
@@ -27,14 +26,6 @@ def test_slates_keep_the_floor_and_certify_a_share_of_the_best(floor: float) -> 
         assert slate in allowed
         assert certified * best <= covered + 1e-9
         assert covered >= best * (1 - 1 / np.e if floor == 0 else 1 / 3)
-
-
-def test_als_separates_two_groups() -> None:
-    visits = np.kron(np.eye(2), np.ones((10, 6)))
-    visits[0, 0] = 0  # the held-out item of the first user
-    scores = fit_als(scipy.sparse.csr_array(visits), factors=2, weight=10.0, seed=0, l2=0.1)
-    assert scores[0, 0] > 0.5
-    assert np.abs(scores[0, 6:]).max() < 0.1
 
 
 def test_files_of_a_small_log(tmp_path: Path) -> None:
