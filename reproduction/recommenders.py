@@ -37,24 +37,28 @@ MEASURES = (
 )  # fmt: skip
 """Measures of the tables."""
 NEIGHBORS = (5, 10, 20)
-"""Nearest items of each in the graph, one of which is chosen with PageRank and used by all rankers on the graph."""
+"""Nearest items of each in the graphs of co-visited items, from which, and the graph of steps, PageRank chooses."""
+VALIDATION_USERS = 600
+"""Maximum number of validation users."""
 GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "popularity": {},
     "markov": {"k": (1, 1000)},
-    "item-knn": {"neighbors": (10, 30, 100), "shrinkage": (0, 5, 20)},
-    "item-knn, recency": {"neighbors": (10, 30, 100), "recency": (0.8, 0.9, 0.95)},
-    "ease": {"l2": (20, 100, 500)},
+    "item-knn": {"neighbors": (5, 10, 30, 100), "shrinkage": (0, 5, 20)},
+    "item-knn, recency": {"neighbors": (5, 10, 30), "recency": (0.7, 0.85, 0.95)},
+    "ease": {"l2": (5, 20, 100, 500)},
     "als": {"factors": (32, 128), "regularization": (1, 10)},
-    "pagerank": {"alpha": (0.1, 0.3, 0.5, 0.85)},
-    "pagerank, recency": {"alpha": (0.1, 0.3, 0.5), "recency": (0.8, 0.9, 0.95)},
+    "pagerank": {"alpha": (0.1, 0.3, 0.6, 0.85)},
+    "pagerank, recency": {"alpha": (0.1, 0.4), "recency": (0.7, 0.85, 0.95)},
     "memory": {"alpha": (0.3, 0.6, 0.9)},
     "igt+cpt": {"alpha": (0.3, 0.6, 0.9)},
 }
 """Settings among which those of the highest NDCG@10 on validation users are chosen, by method."""
-DIFFERENCES = (("igt+cpt", "pagerank"), ("igt+cpt", "memory"), ("pagerank, recency", "item-knn, recency"))
-"""Methods whose NDCG@10 on the same users is compared."""
+DIFFERENCES = (("igt+cpt", "pagerank"), ("igt+cpt", "memory"))
+"""Methods on the same graph whose NDCG@10 is compared."""
 FORMAT = "{:.3f} ({:.3f} to {:.3f})"
 """Format of a value and its interval."""
+ON_GRAPHS = ("pagerank", "pagerank, recency", "memory", "igt+cpt")
+"""Methods that depend on the graph."""
 _CONFIDENCE = 10  # weight of a visit in ALS, relative to an item that was not visited
 _ROUNDS = 6  # of ALS
 
@@ -77,7 +81,7 @@ class Method:
 
     def as_class(self) -> Any:
         """Return a class with `from_walks`, as `evaluate_recommenders` takes it."""
-        fit = partial(fit_method, self.ranker, **self.settings)
+        fit: Any = partial(fit_method, self.ranker, **dict[str, Any](self.settings))
         return type(self.name, (), {"name": self.name, "from_walks": staticmethod(fit)})
 
 
@@ -162,20 +166,25 @@ def solve_factors(visits: Any, fixed: Float64, regularization: float) -> Float64
     return solved
 
 
+def link_steps(walks: Trajectories) -> Graph:
+    """Build the undirected graph of items that were visited one after the other, weighted by the number of times."""
+    ends = np.setdiff1d(np.arange(len(walks.nodes)), walks.offsets)
+    return Graph.from_arrays(walks.nodes[ends - 1], walks.nodes[ends], np.ones(len(ends)), walks.names)
+
+
 def choose_methods(
     train: Trajectories, graphs: Mapping[str, Any], evaluate: Callable[..., Any]
-) -> tuple[str, dict[str, Method]]:
-    """Return the graph of the best PageRank, and the best method of each ranker, on validation users."""
-    best: dict[str, Method] = {}
-    chosen = ""
-    for ranker, grid in sorted(GRIDS.items(), key=lambda pair: pair[0] != "pagerank"):  # PageRank chooses the graph
+) -> dict[str, tuple[str, Method]]:
+    """Return the graph and the settings of each ranker that are the best on validation users."""
+    best: dict[str, tuple[str, Method]] = {}
+    for ranker, grid in sorted(GRIDS.items(), key=lambda pair: pair[0] != "pagerank"):  # walkers walk on its graph
         methods = [Method(ranker, dict(zip(grid, values, strict=True))) for values in product(*grid.values())]
-        tried = []
-        for name in graphs if ranker == "pagerank" else [chosen]:
+        tried: list[tuple[float, str, Method]] = []
+        for name in graphs if ranker.startswith("pagerank") else [best["pagerank"][0]]:
             found = evaluate(train, graph=graphs[name], methods=[method.as_class() for method in methods])
             tried += [(found.estimates[method.name]["ndcg@10"].value, name, method) for method in methods]
-        _, chosen, best[ranker] = max(tried, key=lambda each: each[0])
-    return chosen, {ranker: best[ranker] for ranker in GRIDS}
+        best[ranker] = max(tried, key=lambda each: each[0])[1:]
+    return {ranker: best[ranker] for ranker in GRIDS}
 
 
 def compute(setup: Setup, only: tuple[str, ...] = DATASETS, users: int = 1_000) -> dict[str, Any]:
@@ -188,31 +197,34 @@ def compute(setup: Setup, only: tuple[str, ...] = DATASETS, users: int = 1_000) 
             walks = load_games("finished", setup.folder)[0]
         elif data.name == "books":
             walks = core(walks, 20, 10)  # readers of each book, and books of each reader
-        graphs: dict[str, Any] = {"published links": data.graph}
+        graphs: dict[str, Any] = {"links": data.graph}
         if data.graph is None:
-            graphs = {f"{k} neighbors": partial(cooccurrence_graph, neighbors=k) for k in NEIGHBORS}
+            graphs = {f"{k} nearest": partial(cooccurrence_graph, neighbors=k) for k in NEIGHBORS}
+            graphs["steps"] = link_steps
+        sizes: dict[str, Any] = {"item_users": 10, "seed": setup.seed}
+        evaluate: Any = partial(evaluate_recommenders, split=split, ks=(10,), **sizes)
         stage("choosing settings")
-        sizes = {"item_users": 10, "seed": setup.seed}
-        evaluate = partial(evaluate_recommenders, split=split, ks=(10,), **sizes)
         train = split_log(walks, split, **sizes).train
-        chosen, best = choose_methods(train, graphs, partial(evaluate, max_users=users // 2))
-        stage("testing", 0.7)
-        found = evaluate(
-            walks, graph=graphs[chosen], methods=[method.as_class() for method in best.values()], max_users=users
-        )
-        rows = found.to_frame().set_index("method")
+        best = choose_methods(train, graphs, partial(evaluate, max_users=min(users, VALIDATION_USERS)))
+        stage("testing", 0.8)
         methods: dict[str, Any] = {}
-        for ranker, method in best.items():
-            row = rows.loc[method.name]
-            methods[ranker] = {each: [row[each], row[f"{each}_low"], row[f"{each}_high"]] for each in MEASURES}
-            methods[ranker]["settings"] = method.describe()
+        found: dict[str, Any] = {}
+        for graph in dict.fromkeys(name for name, _ in best.values()):
+            chosen = {ranker: method for ranker, (name, method) in best.items() if name == graph}
+            classes = [method.as_class() for method in chosen.values()]
+            found[graph] = evaluate(walks, graph=graphs[graph], methods=classes, max_users=users)
+            rows = found[graph].to_frame().set_index("method")
+            for ranker, method in chosen.items():
+                row, is_linked = rows.loc[method.name], ranker in ON_GRAPHS
+                methods[ranker] = {each: [row[each], row[f"{each}_low"], row[f"{each}_high"]] for each in MEASURES}
+                methods[ranker]["settings"] = ", ".join(filter(None, [graph * is_linked, method.describe()]))
+        first = found[best["pagerank"][0]]
         differences = {
-            f"{ranker} minus {other}": astuple(found.difference(best[ranker].name, best[other].name, "ndcg@10"))
-            for ranker, other in DIFFERENCES
+            f"{one} minus {other}": astuple(first.difference(best[one][1].name, best[other][1].name, "ndcg@10"))
+            for one, other in DIFFERENCES
         }
-        facts = {"test_users": found.facts["test_users"], "items": found.facts["items"], "answer": found.answer}
-        facts |= {"graph": chosen, "differences": differences}
-        documents[f"{TITLES[data.name]}, {split}"] = {**facts, "methods": methods}
+        facts = {"answer": first.answer, "differences": differences}
+        documents[f"{TITLES[data.name]}, {split}"] = {**facts, "methods": {name: methods[name] for name in GRIDS}}
     return {"datasets": documents}
 
 
@@ -226,7 +238,7 @@ def report(document: dict[str, Any]) -> Report:
             [method, values["settings"], *(FORMAT.format(*values[measure]) for measure in MEASURES)]
             for method, values in methods.items()
         ]
-        title = f"{name} split, graph: {found['graph']}; {found['answer'].rstrip('.')}"
+        title = f"{name} split: {found['answer'].rstrip('.')}"
         tables[title] = pd.DataFrame(rows, columns=["method", "settings", *MEASURES])
         accuracy = {method: values["ndcg@10"][0] for method, values in methods.items()}
         others = {method: accuracy[method] for method in ("markov", "item-knn", "ease", "als")}
@@ -254,7 +266,8 @@ def report(document: dict[str, Any]) -> Report:
         "tested as well, with films that others rated later among the training events. Books: the last new book of "
         "every reader; the file has the order of reviews but no times. Wikispeedia: finished games, each counted as a "
         "user; the last fifth of the pages of held-out games, and the published links as the graph. All other graphs "
-        "are `cooccurrence_graph` of the training events. All settings, including the graph, are those of the highest "
+        "are of the training events: `cooccurrence_graph` with 5, 10 or 20 nearest items, or the items that were "
+        "visited one after the other (steps). All settings, including the graph of PageRank, are those of the highest "
         "NDCG@10 on validation users: the training events, split once more in the same way. `recency` weighs a visit "
         "relative to the next one; `memory` are walkers that remember their path as curious ones do, and choose at "
         "random; all walkers take at most three steps. Every method ranks all unvisited items of the catalog. "

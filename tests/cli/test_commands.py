@@ -215,7 +215,9 @@ def test_evaluate_recommender(run, here):
         found = run(*line, "--split", split, "--method", "popularity", "--method", "markov", "--json").document
         assert [row["method"] for row in found["rows"]] == ["popularity", "markov"]
         assert 0 <= found["rows"][0]["mrr_low"] <= found["rows"][0]["mrr"] <= found["rows"][0]["mrr_high"]
-    assert len(run(*line, "--method", "popularity").out.splitlines()) == 4
+    shown = run(*line, "--method", "popularity").out.splitlines()
+    assert len(shown) == 5
+    assert "too few" in shown[-1]
 
 
 def test_hypotheses(run, here):

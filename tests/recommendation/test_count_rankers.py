@@ -57,7 +57,7 @@ def test_popularity_counts_steps_or_users(walks, histories):
         users[list(set(walk))] += 1
     for by_user, expected in ((False, steps), (True, users)):
         found = score_all_nodes(Popularity.from_walks(RING, trajectories, by_user=by_user), RING, histories)
-        assert np.array_equal(found, np.tile(expected, (len(histories), 1)))
+        assert np.array_equal(found, np.tile(expected / max(expected.sum(), 1), (len(histories), 1)))
 
 
 @given(some_walks, some_histories, st.sampled_from([0.5, 1, 20]))
@@ -84,7 +84,8 @@ def test_item_knn_matches_dense_matrices(walks, histories, neighbors):
         for column in sorted(others, key=lambda j: (-similar[row, j], j))[:neighbors]:
             nearest[row, column] = similar[row, column]
     found = score_all_nodes(ItemKnn.from_walks(RING, make_walks(RING, walks), neighbors), RING, histories)
-    np.testing.assert_allclose(found, [nearest[history].sum(axis=0) for history in histories], atol=1e-12)
+    sums = [nearest[history].sum(axis=0) for history in histories]
+    np.testing.assert_allclose(found, [each / (each.sum() or 1) for each in sums], atol=1e-12)
 
 
 def test_ease_solves_a_ridge_regression_of_each_item_on_the_others():
@@ -101,6 +102,15 @@ def test_ease_solves_a_ridge_regression_of_each_item_on_the_others():
         ridge = Ridge(alpha=3.0, fit_intercept=False).fit(visits[:, others], visits[:, item])
         np.testing.assert_allclose(weights[others, item], ridge.coef_, atol=1e-8)
     assert not np.diag(weights).any()
+
+
+def test_scores_of_all_rankers_have_the_same_scale():
+    graph = cg.toys.library()
+    walks = random_walks(graph)
+    histories = [[0], [1, 2, 3], list(range(8))]
+    for name in FITTED_RANKERS:
+        totals = np.abs(score_all_nodes(fit_ranker(name, graph, walks), graph, histories)).sum(axis=1)
+        assert np.all(totals <= 1 + 1e-9) if name == "ease" else totals == pytest.approx(1)
 
 
 def test_invalid_settings_raise(monkeypatch):

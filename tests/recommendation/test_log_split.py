@@ -90,6 +90,22 @@ def test_overlapping_sessions_are_joined_in_order_of_time():
         assert split.train.times.max() == 120
 
 
+def test_an_order_within_users_is_no_time():
+    log = make_log()
+    log["time"] = log.groupby("user").cumcount()
+    with pytest.raises(WalkError, match="begin at time 0"):
+        split_log(Trajectories.from_frame(log), "time", item_users=1)
+    log["time"] = 10 * log.time + log.user % 7
+    assert split_log(Trajectories.from_frame(log), "time", item_users=1).facts["test_users"] > 1
+
+
+def test_users_that_cannot_be_tested_are_counted():
+    # the last three: a new item that is not in the catalog, nothing of the catalog before, and nothing before
+    walks = Trajectories.from_walks([["a", "b", "c"], ["c", "b", "a"]] * 2 + [["a", "b", "rare"], ["x", "a"], ["a"]])
+    facts = split_log(walks, "last", item_users=2).facts
+    assert (facts["test_users"], facts["left_out_users"]) == (4, 3)
+
+
 def test_bad_input_is_named():
     walks = Trajectories.from_walks([["a", "b", "c"], ["b", "c"]])
     for error, message, arguments in (

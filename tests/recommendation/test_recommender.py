@@ -178,6 +178,29 @@ def test_bad_input(history, settings, error, message):
     assert message in str(caught.value)
 
 
+def test_recent_visits_weigh_more():
+    g = cg.toys.library()
+    ranker = cg.PageRankRanker(alpha=0.6, recency=0.5)
+    expected = cg.pagerank(g, alpha=0.6, history={"music": 0.25, "logic": 0.5, "physics": 1}).scores
+    for _ in range(2):
+        top = cg.recommend(g, ["music", "logic", "physics"], k=5, ranker=ranker)
+        assert [score for _, score in top] == pytest.approx([expected[g.position(label)] for label in list_labels(top)])
+        ranker.prepare(g, range(g.num_nodes))
+    with pytest.raises(cg.SettingError, match="recency is 0"):
+        cg.PageRankRanker(recency=0)
+
+
+def test_without_a_history_the_most_visited_come_first():
+    lists = [["a", "b"], ["a", "c"], ["a", "d", "c"], ["b", "c", "a"], ["e", "c"]]
+    g = cg.human.cooccurrence_graph(cg.human.Trajectories.from_walks(lists), fewest=1)
+    top = cg.recommend(g, [], k=5)
+    assert list(top) == [("a", 4.0), ("c", 4.0), ("b", 2.0), ("d", 1.0), ("e", 1.0)]
+    assert [reason.sentence for reason in top.reasons][1::2] == [
+        "Popular: visited by 4 people.",
+        "Popular: visited by 1 person.",
+    ]
+
+
 def test_graphs_without_edges_are_refused():
     with pytest.raises(cg.GraphError, match="3 nodes but no edges"):
         cg.recommend(cg.Graph.from_edges([], nodes=[0, 1, 2]), [0])

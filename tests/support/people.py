@@ -47,13 +47,13 @@ def follow_agent(
 
 
 def tastes(users: int = 80, items: int = 60, visits: int = 30, seed: int = 0) -> list[tuple[str, str, int]]:
-    """Return events (user, item, time) of users who visit items near a preferred one on a ring."""
+    """Return events (user, item, time) of users who visit near a preferred item on a ring, from different times on."""
     rng = np.random.default_rng(seed)
     events = []
     for user in range(users):
         near = (rng.integers(items) + np.rint(rng.normal(0, items / 6, 4 * visits))).astype(int) % items
         for time, item in enumerate(list(dict.fromkeys(near.tolist()))[:visits]):
-            events.append((f"u{user}", f"i{item}", time))
+            events.append((f"u{user}", f"i{item}", user % 5 + time))
     return events
 
 

@@ -94,7 +94,7 @@ class Graph:
         self.indices: Int32 = freeze_array(indices)
         self.weights: Float64 | None = None if weights is None else freeze_array(weights)
         self.loops: Float64 | None = None if loops is None else freeze_array(loops)
-        self.visitors: Int64 | None = None if visitors is None else freeze_array(visitors.astype(np.int64))
+        self.visitors: Int64 | None = None if visitors is None else freeze_array(np.asarray(visitors, np.int64))
         self.directed = directed
         self.names: Labels = RangeLabels(len(indptr) - 1) if names is None else names
         if skeleton is not None:
@@ -502,10 +502,8 @@ class Graph:
             return True
         if not isinstance(other, Graph):
             return NotImplemented
-        ours, theirs = (
-            [each.directed, each.indptr, each.indices, each.weights, each.loops, each.visitors]
-            for each in (self, other)
-        )
+        names = ("directed", "indptr", "indices", "weights", "loops", "visitors")
+        ours, theirs = ([getattr(each, name) for name in names] for each in (self, other))
         if self.titles != other.titles or not all(map(np.array_equal, ours, theirs)):
             return False
         ranges = isinstance(self.names, RangeLabels) and isinstance(other.names, RangeLabels)

@@ -57,10 +57,7 @@ def find_nearest_items(rows, count, item_offsets, item_users, user_offsets, user
             # a division of integers first, so that equal similarities are equal to the last bit
             num_users = float(item_offsets[item + 1] - item_offsets[item])
             product = num_users * (item_offsets[other + 1] - item_offsets[other])
-            if measure == COSINE:
-                score = np.sqrt(c * c / product)
-            else:
-                score = np.log2(c * total_users / product)
+            score = np.sqrt(c * c / product) if measure == COSINE else np.log2(c * total_users / product)
             spot = found
             while spot > 0 and (
                 score > scores[spot - 1]

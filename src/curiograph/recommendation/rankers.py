@@ -158,7 +158,7 @@ class PageRankRanker(Ranker):
 
 @dataclass(frozen=True)
 class PopularPageRank(Ranker):
-    """Number of visitors if the graph has it, else PageRank without a history: for users who have visited nothing yet."""
+    """Visitors if the graph has them, else PageRank without a history, for users who have visited nothing yet."""
 
     alpha: float
     name: str = "pagerank"

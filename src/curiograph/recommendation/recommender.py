@@ -121,7 +121,7 @@ class Recommender:
     ) -> list[Recommendations]:
         """Return the `k` best candidates for each of several parsed histories, each with its own selection.
 
-        A user who has visited nothing gets the nodes of the most visitors, or of the highest PageRank without a history.
+        A user who has visited nothing gets the nodes of most visitors, or of the highest PageRank without a history.
         """
         graph, selections = self.graph, selections or [EVERYTHING] * len(histories)
         tops: dict[int, Recommendations] = {}

@@ -66,6 +66,15 @@ def saved(tmp_path) -> Path:
     return tmp_path / "g.safetensors"
 
 
+def test_visitors_are_kept(tmp_path):
+    ends = np.array([0, 1]), np.array([1, 2])
+    graph = Graph.from_arrays(*ends, np.array([0.5, 0.25]), visitors=np.array([5, 3, 2]))
+    write_graph(graph, tmp_path / "g.safetensors")
+    assert read_graph(tmp_path / "g.safetensors") == graph
+    assert graph.subgraph([0, 2]).visitors.tolist() == [5, 2]
+    assert graph != Graph.from_arrays(*ends, np.array([0.5, 0.25]))
+
+
 def test_arrays_are_mapped_aligned_and_read_only(saved):
     graph = read_graph(saved)
     names = graph.names

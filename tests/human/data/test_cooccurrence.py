@@ -27,7 +27,11 @@ def test_knn_graph_against_reference(log, similarity, neighbors, fewest):
     if not expected or build_incidence(walks, walks.users).sum(axis=0).max(initial=0) < fewest:
         assert graph is None
         return
-    assert list_edges(graph) == expected
+    assert list_edges(graph) == set(expected)
+    found = {(graph.label(a), graph.label(b)): weight for a, b, weight in zip(*graph.get_edges(), strict=True)}
+    assert {tuple(sorted(pair, key=str)): weight for pair, weight in found.items()} == pytest.approx(expected)
+    num_users = nearest_items.list_similarities(histories, similarity)[0]
+    assert graph.visitors.tolist() == [num_users[label] for label in graph.labels]
     assert list(graph.labels) == sorted({item for edge in expected for item in edge})
     together = {item for pair in nearest_items.list_similarities(histories, similarity)[1] for item in pair}
     assert set(graph.labels) == together  # every item that a user visited together with another one
@@ -74,6 +78,19 @@ def test_items_with_few_users_are_attached():
     assert "z" not in graph.labels
     assert messages
     assert all(0 < share <= 1 for share in messages)
+
+
+def test_attached_items_do_not_explode_a_degree():
+    # most items have one user, who visited the same few popular items as everybody
+    rng = np.random.default_rng(0)
+    lists = [["p0", *rng.choice(["p1", "p2", "p3"], 2, replace=False), f"r{n}", f"s{n}"] for n in range(400)]
+    order = rng.permutation(400)
+    graph = cooccurrence_graph(Trajectories.from_walks(lists), neighbors=3)
+    assert graph.degrees.max() <= 3 + 20
+    assert graph.num_nodes == 4 + 800  # those without room at a popular item are linked with each other
+    assert graph == cooccurrence_graph(Trajectories.from_walks([lists[n] for n in order]), neighbors=3)
+    only = cooccurrence_graph(Trajectories.from_walks([["p", "q"]] * 5 + [["p", f"r{n}"] for n in range(50)]))
+    assert only.degrees[only.position("p")] == 1 + 20  # nothing else to link the others with
 
 
 def test_long_histories_count_with_their_latest_items():

@@ -106,26 +106,26 @@ def cooccurrence_graph(
             found = kernels.nearest_items.find_nearest_items(rows[own], count, *matrices, eligible, measure)
             nearest[own], shared[own] = found
             progress("finding the nearest items", min(1.0, (first + _ROWS) / len(rows)))
-        return nearest, shared / np.sqrt(num_users[rows, None] * num_users[nearest])
+        return nearest, shared / np.sqrt(np.maximum(num_users[rows, None] * num_users[nearest], 1))
 
     def attach(rows: Int64, eligible: NDArray[np.bool_]) -> None:
         """Link rows with their nearest items that have room, the most similar rows first."""
         nearest, cosines = find_nearest(rows, _CHOICES, eligible, kernels.nearest_items.COSINE)
         missing = np.full(len(rows), min(neighbors, _ATTACHED))
         for choice, similar in zip(nearest.T, cosines.T, strict=True):
-            places = np.flatnonzero((choice >= 0) & (missing > 0))
-            places = places[np.argsort(-similar[places], kind="stable")]
-            before = pd.Series(choice[places]).groupby(choice[places]).cumcount()  # rows that want the same item
-            places = places[before.to_numpy() < room[choice[places]]]
-            missing[places] -= 1
-            room[:] -= np.bincount(choice[places], minlength=size)
-            links.append((rows[places], choice[places], similar[places]))
+            open_rows = np.flatnonzero((choice >= 0) & (missing > 0))
+            ranked = open_rows[np.argsort(-similar[open_rows], kind="stable")]
+            before = pd.Series(choice[ranked]).groupby(choice[ranked]).cumcount()  # rows that want the same item
+            linked = ranked[before.to_numpy() < room[choice[ranked]]]
+            missing[linked] -= 1
+            room[:] -= np.bincount(choice[linked], minlength=size)
+            links.append((rows[linked], choice[linked], similar[linked]))
 
     common = np.flatnonzero(supported)
     measure = kernels.nearest_items.PMI if similarity == "pmi" else kernels.nearest_items.COSINE
     nearest, cosines = find_nearest(common, neighbors, supported, measure)
-    places, ranks = np.nonzero(nearest >= 0)
-    links.append((common[places], nearest[places, ranks], cosines[places, ranks]))
+    is_found = nearest >= 0
+    links.append((np.repeat(common, is_found.sum(axis=1)), nearest[is_found], cosines[is_found]))
     # rare items are attached to supported ones; an item that shares no user with one that has room, to any
     attach(np.flatnonzero(~supported), supported)
     attach(np.setdiff1d(np.arange(size), np.concatenate([rows for rows, _, _ in links])), np.ones(size, bool))
@@ -135,9 +135,9 @@ def cooccurrence_graph(
             f"no two of the {size:,} items were visited by the same user, in {len(walks):,} walks of "
             f"{walks.num_users:,} users; check which columns hold the user and the item (--user, --item)."
         )
-    keys, places = np.unique(np.minimum(source, target) * size + np.maximum(source, target), return_index=True)
+    keys, firsts = np.unique(np.minimum(source, target) * size + np.maximum(source, target), return_index=True)
     source, target = np.divmod(keys, size)
     linked = np.unique(np.concatenate([source, target]))
     labels = as_labels([names[by_label[int(item)]] for item in linked])
     ends = np.searchsorted(linked, source), np.searchsorted(linked, target)
-    return Graph.from_arrays(*ends, weights[places], labels, visitors=num_users[linked])
+    return Graph.from_arrays(*ends, weights[firsts], labels, visitors=num_users[linked])

@@ -66,7 +66,7 @@ class Recipe:
             raise SettingError(f"makers is {quote_value(self.makers)}; give a share of the users, between 0 and 1.")
 
     def build_graph(self, walks: Trajectories) -> Graph:
-        """Build a graph without weights, as in the paper, from the walks of graph users; a subclass may build another."""
+        """Build a graph, without weights as in the paper, from walks of graph users; a subclass may build another."""
         settings: Any = {"similarity": self.similarity, "neighbors": self.neighbors, "fewest": self.item_users}
         return cooccurrence_graph(walks, **settings).skeleton
 
