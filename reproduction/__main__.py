@@ -38,6 +38,7 @@ EXPERIMENTS = {
     "language_motives": "motives of people and language models in the same games",
     "recommenders": "recommenders on held-out events",
     "fidelity": "whether recommendations leave the list without the item that their reason names",
+    "bridge": "whether slates that bridge to unvisited regions find new interests at equal accuracy",
     "gaps": "whether links across gaps are hidden links, and what communities show of them",
     "ablation": "effect of each choice behind the gnn agent",
     "leaderboard": "agents on the frozen suite",
