@@ -24,7 +24,7 @@ Arrays = dict[str, NDArray[Any]]
 Rankers = Mapping[str, PartRanker]
 
 _VERSION = 4  # of the computation and of the file
-_TASK_NODES = 64  # prepared in one task; a stopped preparation loses at most the tasks that are running
+_TASK_NODES = 128  # prepared in one task; a stopped preparation loses at most the tasks that are running
 _DTYPES = {"starts": np.int32, "totals": np.float64, "offsets": np.int64, "nodes": np.int32, "visits": np.float32}
 _HEADER_KEY = "curiograph parts"
 _FIX = "give the name of a new file, and the parts will be computed"
