@@ -198,7 +198,7 @@ def test_recommend_for_one_and_for_many(run, here):
     assert [(row["score"], row["compressibility"]) for row in rows] == [
         (score, reason.compressibility) for (_, score), reason in zip(top, top.reasons, strict=True)
     ]
-    more = ["--exclude", top[0][0], "--candidates", "history", "--weights", "pagerank=1,igt=0.5", "--diversity", "0.5"]
+    more = ["--exclude", top[0][0], "--candidates", "history", "--weights", "pagerank=1,igt=0.5"]
     rows = run("recommend", "toy:library", "--history", "music,physics", *more, "--json").document["recommendations"]
     assert top[0][0] not in [row["node"] for row in rows]
     many = run("recommend", "toy:library", "--histories", "events.csv", "-k", "2", "--json")

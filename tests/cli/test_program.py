@@ -181,7 +181,6 @@ BAD = [
     ("recommend links.tsv", "--history"),
     ("recommend links.tsv --history a --ranker magic", "'magic'"),
     ("recommend links.tsv --history a --weights igt", "'igt'"),
-    ("recommend links.tsv --history a --diversity 2", "--diversity is 2"),
     ("recommend links.tsv --history a --prepare", "--parts"),
     ("recommend links.tsv --history a --parts broken.safetensors", "broken.safetensors"),
     ("evaluate-recommender likes.csv --user who --item what --method magic", "'magic'"),

@@ -33,9 +33,6 @@ def recommend(
     ] = None,
     alpha: options.Alpha = 0.85,
     exclude: Annotated[str | None, typer.Option(help="Labels that are never recommended, separated by commas.")] = None,
-    diversity: Annotated[
-        float, typer.Option(help="From 0, the best scores, to 1, nodes that share the fewest neighbors.")
-    ] = 0.0,
     theory: Annotated[
         bool, typer.Option("--theory", help="Add the gaps opened and closed, and compressibility, to the reasons.")
     ] = False,
@@ -60,7 +57,7 @@ def recommend(
         raise SettingError(f"--top is {top}, but nothing is prepared; add --prepare, or leave it out.")
     g = options.open_graph(graph, directed)
     recommender = cg.Recommender(g, ranker, alpha=alpha, weights=_parse_weights(weights), seed=output.seed)
-    settings: Any = {"candidates": candidates, "diversity": diversity, "theory": theory}
+    settings: Any = {"candidates": candidates, "theory": theory}
     if exclude is not None:
         settings["exclude"] = options.read_labels(g, exclude)
     if prepare and parts is not None:

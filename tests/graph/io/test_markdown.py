@@ -167,4 +167,4 @@ def test_sentences_show_titles():
     for node in plain:
         plain.nodes[node]["label"] = "ABCD"[node]
     (top,) = cg.recommend(Graph.from_networkx(plain), [0, 1, 2], ranker="pagerank").reasons
-    assert (top.node, top.opens, top.sentence) == (3, ((3, 2, 1, 0),), "Opens a loop with C - B - A.")
+    assert (top.node, top.sentence) == (3, "Because of A (35 %) and C (35 %).")
