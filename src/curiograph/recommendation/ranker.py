@@ -115,8 +115,8 @@ def find_candidates(
     """Return the candidates of each user.
 
     "last" is A(S) as in exploration, "history" the unvisited out-neighbors of the whole history, "all" all unvisited
-    nodes; only this takes time proportional to the size of the graph. If the nodes that each of several rankers reaches
-    are given (none of them None), "all" are the unvisited ones among these.
+    nodes. If the nodes that each of several rankers reaches are given (none of them None), "all" are the unvisited ones
+    among these.
     """
     if which == "last":
         lengths = np.asarray([len(history) for history in histories])
@@ -134,11 +134,10 @@ def find_candidates(
         if which == "history":
             rows = [graph.indices[graph.indptr[v] : graph.indptr[v + 1]] for v in history]
             sets.append(np.setdiff1d(np.concatenate(rows), history))
-        elif len(lists) == len(reached):
-            nodes = np.sort(np.concatenate([each[user] for each in lists]))  # several times faster than np.unique
-            sets.append(np.setdiff1d(nodes[np.diff(nodes, prepend=-1) > 0], history, assume_unique=True))
         else:
-            unvisited = np.ones(graph.num_nodes, bool)
+            unvisited = np.full(graph.num_nodes, len(lists) < len(reached))
+            for each in lists:
+                unvisited[each[user]] = True
             unvisited[history] = False
             sets.append(np.flatnonzero(unvisited).astype(np.int32))
     return Candidates(np.array([0, *accumulate(map(len, sets))]), np.concatenate(sets))
