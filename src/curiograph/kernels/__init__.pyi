@@ -25,7 +25,6 @@ from . import lookahead as lookahead
 from . import matched_walks as matched_walks
 from . import memory_steps as memory_steps
 from . import nearest_items as nearest_items
-from . import node_sums as node_sums
 from . import observation as observation
 from . import pagerank_batch as pagerank_batch
 from . import pagerank_single as pagerank_single

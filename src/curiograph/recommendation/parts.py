@@ -15,7 +15,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph import kernels
 from curiograph.arrays import Float32, Float64, Int32
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
@@ -165,8 +164,5 @@ def sum_parts(graph: Graph, parts: Sequence[Part], wanted: Int32) -> Float64:
     """Return the shares of some nodes in the visits of all parts."""
     nodes = np.concatenate([part.nodes for part in parts])
     visits = np.concatenate([part.visits for part in parts])
-    if graph.num_nodes <= 4 * len(nodes):
-        sums = np.bincount(nodes, visits, graph.num_nodes)[wanted]
-    else:
-        sums = kernels.node_sums.sum_values(nodes, visits, wanted)
+    sums = np.bincount(nodes, visits, graph.num_nodes)[wanted]
     return np.asarray(sums / (sum(part.total for part in parts) or 1.0))
