@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import statistics
 import tempfile
 import time
 from collections.abc import Iterator
@@ -76,22 +75,6 @@ def time_pagerank_batch(seed: int, quick: bool) -> Iterator[Row]:
         ours, alone = time_medians(together, partial(rank_one_by_one, graph, histories[:16]), repeats=3)
         what = f"PageRank of a history, {len(histories)} a call"
         yield Row(what, name, ours / len(histories), "one a call", alone / 16, target=3.0)
-
-
-def time_push(seed: int, quick: bool) -> Iterator[Row]:
-    """Time the ten best nodes of a graph with a million nodes and ten million edges, for 50 histories."""
-    nodes = 1_000 if quick else 1_000_000
-    for name, power in (("uniform", 0.0), ("heavy-tailed", 0.5)):
-        graph = create_random_graph(nodes, 10 * nodes, seed, power=power)
-        _ = graph.transition.hubs
-        times, touched = [], []
-        for history in draw_histories(graph, 50, seed, size=None):
-            touched.append(cg.pagerank_top(graph, history).touched)
-            times.append(min(time_call(partial(cg.pagerank_top, graph, history)) for _ in range(3)))
-        size = f"{name}, {nodes:,} nodes, {10 * nodes:,} edges"
-        what = f"top 10 by push, {statistics.median(touched):,.0f} nodes touched"
-        yield allow(what, size, statistics.median(times), 10e-3)
-        yield allow("the same, worst of 50 histories", size, max(times), 10e-3)
 
 
 def time_curious_pagerank(seed: int, quick: bool) -> Iterator[Row]:

@@ -49,7 +49,6 @@ BENCHMARKS: tuple[Callable[[int, bool], Iterator[Row]], ...] = (
     ranking.time_curious_pagerank,
     ranking.time_recommendation,
     ranking.time_preparation,
-    ranking.time_push,
     ranking.time_catalogs,
     reading.time_edge_lists,
     reading.time_logs,

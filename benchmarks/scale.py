@@ -140,7 +140,6 @@ def measure_costs(graph: cg.Graph, seed: int, repeats: int = 15) -> dict[str, di
         for candidates in ("last", "history"):
             recommend = partial(cg.recommend, graph, ranker=ranker, candidates=candidates, seed=seed)
             answers[f"{ranker}, {candidates}"] = _time_median(recommend, chosen)
-    answers["pagerank_top"] = _time_median(partial(cg.pagerank_top, graph), histories)
     rank = partial(cg.curious_pagerank, graph, "greedy", 0.85, engine=ONE, seed=seed)
     answers["curious_pagerank"] = _time_median(rank, few)
     return {"decisions": decisions, "recommendations": answers}

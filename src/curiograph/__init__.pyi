@@ -14,7 +14,6 @@ from .agents.suite import suite as suite
 from .centrality.curious_pagerank import curious_pagerank as curious_pagerank
 from .centrality.mixture import mixture as mixture
 from .centrality.pagerank import pagerank as pagerank
-from .centrality.push import pagerank_top as pagerank_top
 from .centrality.walk_statistics import walk_statistics as walk_statistics
 from .errors import CuriographError as CuriographError
 from .errors import FileFormatError as FileFormatError

@@ -56,7 +56,6 @@ def warm_up() -> float:
         cg.walk_statistics(graph, "random", walks=2, steps=4)
         cg.pagerank(graph, history=labels)
         cg.pagerank(graph, history=[labels] * 4)
-        cg.pagerank_top(graph, labels, k=2)
     cg.gaps(library()).to_frame()
     cg.measure_persistence(heavy, [0, 1, 2])
     for vectors in ([[1.0], [2.0], [3.0]], csr_array([[1.0], [2.0], [3.0]])):

@@ -15,9 +15,6 @@ from curiograph.graph.csr import concatenate_ranges, freeze_array, insert_loops
 UInt32 = NDArray[np.uint32]
 UInt64 = NDArray[np.uint64]
 
-MAX_HUBS = 1024
-"""Number of nodes in `Transition.hubs`."""
-
 
 class SortedTransition(NamedTuple):
     """A transition with nodes renumbered by the length of their rows, which avoids branch mispredictions."""
@@ -38,8 +35,8 @@ class Transition:
 
     >>> from curiograph.graph.graph import Graph
     >>> steps = Graph.from_edges([("a", "b", 3.0), ("a", "c", 1.0)], directed=True).transition
-    >>> steps.strength.tolist(), steps.max_in_probability.tolist()
-    ([4.0, 0.0, 0.0], [0.0, 0.75, 0.25])
+    >>> steps.strength.tolist(), steps.share.tolist()
+    ([4.0, 0.0, 0.0], [0.25, 0.0, 0.0])
     """
 
     def __init__(self, arrays: tuple[Int64, Int32, Float64 | None, Float64 | None], directed: bool) -> None:
@@ -47,6 +44,8 @@ class Transition:
         self._arrays, self._directed = arrays, directed
         self.pagerank_by_alpha: dict[float, Float64] = {}
         """PageRank without a history by alpha, cached here by the rankers of a directed graph."""
+        self.push_workspaces: dict[float, tuple[Any, Any]] = {}
+        """Memory of local push by alpha, while no ranker uses it."""
 
     @cached_property
     def out_rows(self) -> tuple[Int64, Int32, Float64 | None]:
@@ -129,22 +128,3 @@ class Transition:
         kept = None if weights is None else freeze_array(weights[slots])
         rows = freeze_array(bounds.astype(np.uint64)), freeze_array(place[indices[slots]]), kept
         return SortedTransition(rows, freeze_array(self.share[order]), freeze_array(order))
-
-    @cached_property
-    def max_in_probability(self) -> Float64:
-        """The largest P(u, v) over all u, for every node v."""
-        indptr, indices, weights = self.rows
-        chances = self.share[indices] if weights is None else self.share[indices] * weights
-        largest = np.zeros(len(indptr) - 1)
-        some = np.flatnonzero(np.diff(indptr))
-        if len(some):
-            largest[some] = np.maximum.reduceat(chances, indptr[some].astype(np.int64))
-        return freeze_array(largest)
-
-    @cached_property
-    def hubs(self) -> Int64:
-        """Nodes of greatest strength, in descending order; in a directed graph, of greatest `max_in_probability`."""
-        measure = self.max_in_probability if self._directed else self.strength
-        count = min(MAX_HUBS, len(measure))
-        some = np.argpartition(-measure, count - 1)[:count]
-        return freeze_array(some[np.argsort(-measure[some], kind="stable")])

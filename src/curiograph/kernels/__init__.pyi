@@ -11,7 +11,6 @@ from . import compressibility as compressibility
 from . import diversity as diversity
 from . import dot_products as dot_products
 from . import flexibility as flexibility
-from . import forward_push as forward_push
 from . import gap_basis as gap_basis
 from . import gap_bounds as gap_bounds
 from . import greedy_walkers as greedy_walkers

@@ -143,7 +143,7 @@ class PageRankRanker(PartRanker):
             if self._has_parts(graph, nodes):
                 parts = {v: self.kept[graph][v] for v in nodes}
             elif graph.num_nodes > MAX_EXACT_NODES:
-                parts = dict(zip(nodes, self.compute_parts(graph, nodes), strict=True))
+                parts = dict(zip(nodes, self._push_parts(graph, nodes), strict=True))
             if parts and self.recency < 1:
                 shares = self.make_teleport(history).probabilities.tolist()
                 parts = {v: parts[v].scale(share) for v, share in zip(nodes, shares, strict=True)}
@@ -171,7 +171,10 @@ class PageRankRanker(PartRanker):
         """Compute the parts of some positions by local push."""
         indptr, indices, weights = graph.transition.out_rows
         share = None if weights is None else graph.transition.share
-        workspace = kernels.visit_push.allocate_workspace(indptr, _PUSHED_VISITS / (1 - self.alpha))
+        workspaces = graph.transition.push_workspaces
+        workspace = workspaces.pop(self.alpha, None)  # so that no other thread uses it
+        if workspace is None:
+            workspace = kernels.visit_push.allocate_workspace(indptr, _PUSHED_VISITS / (1 - self.alpha))
         parts = []
         for node in nodes:
             reached, visits, waiting = kernels.visit_push.push_visits(
@@ -186,6 +189,7 @@ class PageRankRanker(PartRanker):
             left = waiting.sum() / (1 - self.alpha)
             expected = visits + waiting + self.alpha * left * spread
             parts.append(Part.of_most_visited(graph, reached, expected, visits.sum() + left))
+        workspaces[self.alpha] = workspace
         return parts
 
     def describe(self, graph: Graph) -> dict[str, Any]:
