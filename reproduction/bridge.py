@@ -14,6 +14,7 @@ from scipy.sparse.linalg import svds
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.bootstrap import Estimate, resample_means
+from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.human.data.cooccurrence import cooccurrence_graph
 from curiograph.human.data.datasets import find_dataset
@@ -21,7 +22,7 @@ from curiograph.recommendation.count_rankers import ItemKnn
 from curiograph.recommendation.incidence import build_incidence
 from curiograph.recommendation.ranker import Ranker, find_candidates
 from curiograph.recommendation.rankers import PageRankRanker
-from curiograph.recommendation.selection import Selection
+from curiograph.recommendation.selection import EVERYTHING, Selection, select_best
 from reproduction.core_graphs import core
 from reproduction.people import TITLES, load_datasets
 from reproduction.recommenders import Als
@@ -151,7 +152,9 @@ def measure_slates(log: Log, place: int, scores: Float64, als: Float64) -> Itera
     """Yield NDCG@10, recall of new and the certified share of every method and strength for a user."""
     nodes, offered = np.arange(len(scores), dtype=np.int32), np.isfinite(scores)
     scores, als = (np.where(offered, each, 0) / each.max() for each in (scores, als))
-    best, gains = Selection().select(log.graph, nodes, scores, offered, POOL), 1 / np.log2(np.arange(2, K + 2))
+    items = Candidates(np.array([0, len(nodes)]), nodes)
+    (best,) = select_best(log.graph, items, scores, offered, [EVERYTHING], POOL)
+    gains = 1 / np.log2(np.arange(2, K + 2))
     targets, covers = log.targets[place], dict[str, Float64]()
     new = targets[log.is_new[place, targets]]
     for method, strength in SLATES:
@@ -160,7 +163,7 @@ def measure_slates(log: Log, place: int, scores: Float64, als: Float64) -> Itera
             values = scores / log.usage**strength
         elif method == "als":
             values = (1 - strength) * scores + strength * als
-        slate = Selection(diversity=diversity).select(log.graph, nodes, values, offered, K)
+        (slate,) = select_best(log.graph, items, values, offered, [Selection(diversity=diversity)], K)
         if method == "mmr":
             slate = slate[np.argsort(-scores[slate], kind="stable")]
         elif method == "bridge":

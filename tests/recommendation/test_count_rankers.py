@@ -125,6 +125,8 @@ def test_invalid_settings_raise(monkeypatch):
             kind.from_walks(RING, walks, **settings)
     with pytest.raises(cg.errors.UnknownNameError, match="'svd'"):
         fit_ranker("svd", RING, walks)
+    with pytest.raises(cg.SettingError, match="'events'"):
+        fit_ranker("ease", RING, "events")
     monkeypatch.setattr(count_rankers, "MAX_EASE_ITEMS", 3)
     with pytest.raises(cg.SettingError, match="3 items"):
         fit_ranker("ease", RING, walks)

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.agents.heuristics import GreedyAgent
 from curiograph.exploration.mdp import Candidates
-from curiograph.recommendation.parts import Part, PartRanker
-from curiograph.recommendation.rankers import PageRankRanker
+from curiograph.recommendation.parts import Part, sum_parts
 
 
 def random_graph(num_nodes: int, num_links: int, seed: int) -> cg.Graph:
@@ -79,6 +80,30 @@ def test_scores_are_sums_over_the_parts_of_a_history():
     assert ranker.scores(graph, histories, candidates).tolist() == pytest.approx(expected, rel=1e-12)
 
 
+@given(seed=st.integers(0, 10_000), nodes=st.integers(3, 40), users=st.integers(1, 4), rankers=st.integers(1, 3))
+def test_sums_of_parts_agree_with_dictionaries(seed, nodes, users, rankers):
+    rng, graph = np.random.default_rng(seed), cg.toys.cycle(nodes)
+
+    def draw_part() -> Part:
+        reached = np.flatnonzero(rng.random(nodes) < 0.3).astype(np.int32)
+        return Part(reached, rng.integers(1, 9, len(reached)).astype(np.float32), float(rng.integers(1, 50)))
+
+    found = [[{v: draw_part() for v in range(rng.integers(0, 4))} for _ in range(users)] for _ in range(rankers)]
+    excluded = [rng.permutation(nodes)[: rng.integers(0, 3)].astype(np.int32) for _ in range(users)]
+    reached, shares = sum_parts(graph, found, excluded)
+    for user in range(users):
+        expected: dict[int, list[float]] = {}
+        for ranker, by_user in enumerate(found):
+            total = sum(part.total for part in by_user[user].values())
+            for part in by_user[user].values():
+                for v, visits in zip(part.nodes.tolist(), part.visits.tolist(), strict=True):
+                    if v not in excluded[user]:
+                        expected.setdefault(v, [0.0] * rankers)[ranker] += visits / total
+        own = slice(reached.offsets[user], reached.offsets[user + 1])
+        assert reached.nodes[own].tolist() == sorted(expected)
+        assert shares[:, own].T.tolist() == [pytest.approx(expected[v]) for v in sorted(expected)]
+
+
 @pytest.mark.parametrize("ranker", ["pagerank", "igt", "mixture"])
 def test_candidates_that_parts_reach_are_all_that_count(ranker, monkeypatch):
     g = cg.generate("ba", nodes=3000, seed=4)
@@ -87,8 +112,7 @@ def test_candidates_that_parts_reach_are_all_that_count(ranker, monkeypatch):
     recommender.prepare({label for history in histories for label in history})
     sparse = [recommender.recommend(history, 40) for history in histories]
     assert recommender.recommend(histories, 40) == sparse
-    monkeypatch.setattr(PartRanker, "find_reached", lambda *_: None)
-    monkeypatch.setattr(PageRankRanker, "find_reached", lambda *_: None)
+    monkeypatch.setattr("curiograph.recommendation.recommender.score_reached", lambda *_: None)
     for history, found in zip(histories, sparse, strict=True):
         dense = recommender.recommend(history, 40)
         assert found == dense

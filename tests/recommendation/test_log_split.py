@@ -93,8 +93,10 @@ def test_overlapping_sessions_are_joined_in_order_of_time():
 def test_an_order_within_users_is_no_time():
     log = make_log()
     log["time"] = log.groupby("user").cumcount()
-    with pytest.raises(WalkError, match="begin at time 0"):
-        split_log(Trajectories.from_frame(log), "time", item_users=1)
+    kept = log[np.random.default_rng(0).random(len(log)) < 0.6]
+    for numbered in (log, log.assign(time=-log.time), kept, pd.concat([log, log.tail(1)])):
+        with pytest.raises(WalkError, match=r"from -?\d+ to"):
+            split_log(Trajectories.from_frame(numbered), "time", item_users=1)
     log["time"] = 10 * log.time + log.user % 7
     assert split_log(Trajectories.from_frame(log), "time", item_users=1).facts["test_users"] > 1
 

@@ -18,9 +18,7 @@ def make_recommender(graph: cg.Graph | None = None, **settings) -> cg.Recommende
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("parts") / "good.safetensors"
-    made = make_recommender()
-    made.prepare(["music", "logic"])
-    made.save(file)
+    make_recommender().prepare(["music", "logic"], file=file)
     return file
 
 
@@ -28,7 +26,8 @@ def test_prepared_results_are_identical(tmp_path):
     g = cg.generate("ws", nodes=30, seed=0)
     fresh, prepared, loaded = (make_recommender(g) for _ in range(3))
     prepared.prepare()
-    prepared.save(tmp_path / "parts.safetensors")
+    fresh.prepare(file=tmp_path / "parts.safetensors")
+    fresh = make_recommender(g)
     loaded.load(tmp_path / "parts.safetensors")
     assert prepared.num_prepared == loaded.num_prepared == 60
     for history in ([0, 5], [29], [3, 4, 3]):
@@ -39,29 +38,24 @@ def test_prepared_results_are_identical(tmp_path):
         assert loaded.recommend(history).reasons == wanted.reasons
         assert list(map(str, wanted.reasons)) == list(map(str, solved.reasons))
     assert fresh.num_prepared == 5  # PageRank of these histories was solved
-    loaded.save(tmp_path / "again.safetensors")
-    assert (tmp_path / "again.safetensors").read_bytes() == (tmp_path / "parts.safetensors").read_bytes()
 
 
 @pytest.mark.parametrize("engine", ["local", cg.Engine("local", 2)])
-def test_file_of_a_preparation_is_that_of_parts_in_memory(engine, tmp_path):
+def test_preparation_in_a_file_equals_that_in_memory(engine, tmp_path):
     g = cg.generate("ba", nodes=150, seed=0)
     memory, file, loaded = make_recommender(g), make_recommender(g), make_recommender(g)
     memory.prepare()
-    memory.save(tmp_path / "memory.safetensors")
     file.prepare(file=tmp_path / "file.safetensors", engine=engine)
-    assert (tmp_path / "file.safetensors").read_bytes() == (tmp_path / "memory.safetensors").read_bytes()
+    make_recommender(g).prepare(file=tmp_path / "again.safetensors")
+    assert (tmp_path / "file.safetensors").read_bytes() == (tmp_path / "again.safetensors").read_bytes()
     assert file.num_prepared == 300
     assert file.recommend([5, 9]) == memory.recommend([5, 9])
     file.prepare([7, 140, 3], file=tmp_path / "few.safetensors")
     loaded.load(tmp_path / "few.safetensors")
     assert loaded.find_missing([3, 5, 7, 140]) == [5]
     assert loaded.recommend([3, 140]) == memory.recommend([3, 140])
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "few.safetensors",
-        "file.safetensors",
-        "memory.safetensors",
-    ]
+    names = ["again.safetensors", "few.safetensors", "file.safetensors"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
     with pytest.raises(cg.GraphError, match="cannot write"):
         file.prepare(file=tmp_path / "missing" / "parts.safetensors")
 
@@ -69,11 +63,8 @@ def test_file_of_a_preparation_is_that_of_parts_in_memory(engine, tmp_path):
 def test_parts_of_other_rankers_on_the_same_graph_stay(tmp_path):
     g, file = cg.toys.library(), tmp_path / "parts.safetensors"
     both, one, again = cg.Recommender(g), cg.Recommender(g, "igt"), cg.Recommender(g)
-    both.prepare(["music"])
-    both.save(file)
-    one.load(file)
-    one.prepare(["logic"])
-    one.save(file)
+    both.prepare(["music"], file=file)
+    one.prepare(["music", "logic"], file=file)
     again.load(file)
     assert again.find_missing(g.positions(["music", "logic"]).tolist()) == g.positions(["logic"]).tolist()
     assert again.num_prepared == 4
@@ -89,10 +80,10 @@ class LowestFirst:
 def test_parts_of_custom_agents_need_a_fingerprint(tmp_path):
     g, file = cg.toys.library(), tmp_path / "parts.safetensors"
     with pytest.raises(cg.SettingError, match="'lowest-first'"):
-        cg.Recommender(g, cg.CuriousRanker(LowestFirst(), name="mine")).save(file)
+        cg.Recommender(g, cg.CuriousRanker(LowestFirst(), name="mine")).prepare(file=file)
     first, second = LowestFirst(), LowestFirst()
     first.fingerprint, second.fingerprint = "1", "2"
-    cg.Recommender(g, cg.CuriousRanker(first, name="mine")).save(file)
+    cg.Recommender(g, cg.CuriousRanker(first, name="mine")).prepare(file=file)
     with pytest.raises(cg.FileFormatError, match="'lowest-first 1', not 'lowest-first 2'"):
         cg.Recommender(g, cg.CuriousRanker(second, name="mine")).load(file)
 
@@ -109,11 +100,18 @@ def test_parts_of_other_graphs_and_settings_are_refused(good):
         assert other.num_prepared == 0
 
 
+def test_nothing_to_prepare_is_an_error(tmp_path):
+    for settings in ({}, {"file": tmp_path / "parts.safetensors"}):
+        with pytest.raises(cg.SettingError, match="no nodes"):
+            make_recommender().prepare([], **settings)
+    assert not list(tmp_path.iterdir())
+
+
 def test_damaged_and_other_files_are_refused_and_not_overwritten(good, tmp_path):
     data, file = good.read_bytes(), tmp_path / "bad.safetensors"
     for bad in (data[: len(data) // 2], b"precious", data[:-1] + bytes([data[-1] ^ 1])):
         file.write_bytes(bad)
-        for use in (make_recommender().load, make_recommender().save):
+        for use in (make_recommender().load, lambda path: make_recommender().prepare(file=path)):
             with pytest.raises(cg.FileFormatError, match=r"bad\.safetensors: "):
                 use(file)
         assert file.read_bytes() == bad
@@ -125,7 +123,7 @@ def test_damaged_and_other_files_are_refused_and_not_overwritten(good, tmp_path)
 def test_rankers_without_parts_have_nothing_to_save(tmp_path):
     made = cg.Recommender(cg.toys.library(), AdaptedRanker(LowestFirst()))
     with pytest.raises(cg.SettingError, match="'lowest-first'"):
-        made.save(tmp_path / "parts.safetensors")
+        made.prepare(file=tmp_path / "parts.safetensors")
     with pytest.raises(cg.SettingError, match="'music'"):
         cg.Recommender(cg.toys.library()).prepare("music")
     assert not list(tmp_path.iterdir())

@@ -96,12 +96,12 @@ def test_sentences_are_true(data):
     visited = g.skeleton.to_networkx().subgraph(history)
     for reason in cg.recommend(g, history, k=20, ranker="pagerank").reasons:
         shares = dict(reason.shares)
-        named = {int(v): share for v, share in re.findall(r"(\d+)(?: \((\d+) %\))?(?=[., ])(?! %)", reason.sentence)}
+        named = {int(v): share for v, share in re.findall(r"(\d+)(?: \((\d+) %\))?(?=[.,; ])(?! %)", reason.sentence)}
         assert shares[next(iter(named))] == max(shares.values())
         assert [shares[v] for v in named] == [share for _, share in reason.shares[: len(named)]]
-        assert all(text == f"{100 * shares[v]:.0f}" for v, text in named.items()) or len(shares) == 1
-        assert ("much that you visited" in reason.sentence) == (sum(shares[v] for v in named) < 0.25)
-        if "which it links" in reason.sentence:
+        assert all(text == f"{min(99, 100 * shares[v]):.0f}" for v, text in named.items()) or len(shares) == 1
+        assert reason.sentence.endswith(" and others.") == (sum(shares[v] for v in named) < 0.5)
+        if "it links the two" in reason.sentence:
             assert set(named) <= set(reason.links)
             assert not networkx.has_path(visited, *named)
 
@@ -116,12 +116,12 @@ def test_sentences_for_users():
 
     assert explain(["a"], "z") == "Because of a."
     assert explain(["a", "b"], "y") == "Because of b (64 %) and a (36 %)."
-    assert explain(["a", "c"], "d") == "Because of c (53 %) and a (47 %), which it links."
+    assert explain(["a", "c"], "d") == "Because of c (53 %) and a (47 %); it links the two."
     assert explain(["a", "b", "c"], "d") == "Because of c (39 %) and a (35 %)."
     assert explain([], "a") == "Popular: linked with 3 others."
     spokes = cg.Graph.from_edges([("hub", leaf) for leaf in range(12)])
     (reason,) = cg.explain(spokes, range(12), ["hub"])
-    assert reason.sentence == "Because of much that you visited, most of all 0 (8 %) and 1 (8 %)."
+    assert reason.sentence == "Because of 0 (8 %), 1 (8 %) and others."
     path = networkx.path_graph(3)
     networkx.set_node_attributes(path, {0: "Alien", 1: "Brazil", 2: "Contact"}, "label")
     assert cg.explain(cg.Graph.from_networkx(path), [0], [2])[0].sentence == "Because of Alien."

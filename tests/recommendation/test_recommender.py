@@ -17,6 +17,14 @@ def list_labels(top) -> list:
     return [label for label, _ in top]
 
 
+def test_rankers_of_weight_zero_are_left_out():
+    graph, alone = cg.toys.cycle(20), cg.CuriousRanker("greedy", "igt", name="igt")
+    mixed = cg.Recommender(graph, weights={"igt": 2, "cpt": 0})
+    top = mixed.recommend([0], 9)
+    assert list(top) == list(cg.recommend(graph, [0], 9, ranker=alone))
+    assert (len(top), top.components, list(mixed.part_rankers)) == (6, ["igt"], ["igt"])  # three steps either way
+
+
 def allowed(graph: cg.Graph, history: list, which: str) -> set:
     """Return the candidates by definition."""
     seen = set(history)

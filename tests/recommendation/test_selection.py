@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
+from curiograph.exploration.mdp import Candidates
 from curiograph.kernels.diversity import compute_jaccard
+from curiograph.recommendation.selection import EVERYTHING, select_best
 from oracles.selection import select_by_marginal_relevance
 from support.small_graphs import graphs, histories
 
@@ -98,3 +100,15 @@ def test_diverse_lists_follow_the_definition(diversity):
         pool = cg.recommend(g, [start], 40, ranker="pagerank")
         wanted = select_by_marginal_relevance(g, pool, diversity, 4)
         assert cg.recommend(g, [start], 4, ranker="pagerank", diversity=diversity) == wanted
+
+
+@given(seed=st.integers(0, 10_000), sizes=st.lists(st.integers(0, 30), min_size=1, max_size=4), k=st.integers(1, 12))
+def test_best_scores_are_selected_and_ties_are_in_order(seed, sizes, k):
+    rng, graph = np.random.default_rng(seed), cg.toys.cycle(31)
+    offsets = np.array([0, *np.cumsum(sizes)])
+    nodes = np.concatenate([np.sort(rng.permutation(31)[:size]) for size in sizes]).astype(np.int32)
+    scores, offered = rng.integers(0, 6, len(nodes)).astype(float), rng.random(len(nodes)) < 0.8
+    found = select_best(graph, Candidates(offsets, nodes), scores, offered, [EVERYTHING] * len(sizes), k)
+    for best, first, end in zip(found, offsets, offsets[1:], strict=False):
+        expected = sorted((i for i in range(first, end) if offered[i]), key=lambda i: (-scores[i], i))[:k]
+        assert best.tolist() == expected

@@ -33,17 +33,23 @@ class RecordingRecommender(cg.Recommender):
         self.prepare()
         self.failing = failing
 
-    def recommend_visited(self, histories: Any, *arguments: Any, theory: bool = False) -> Any:
+    def recommend_visited(self, histories: Any, *arguments: Any, **options: Any) -> Any:
         self.batches.append([str(self.graph.label(history.last)) for history in histories])
         if self.failing in self.batches[-1]:
             raise cg.errors.ConvergenceError("not this one.")
-        return super().recommend_visited(histories, *arguments, theory=theory)
+        return super().recommend_visited(histories, *arguments, **options)
 
 
 def make_request(
     recommender: cg.Recommender, histories: Sequence[Any], k: int = 3, **query: Any
 ) -> tuple[RecommendQuery, list[QueryUser]]:
-    settings = {"candidates": "all", "reasons": False, "theory": False, "prepared_only": False} | query
+    settings = {
+        "candidates": "all",
+        "reasons": False,
+        "theory": False,
+        "prepared_only": False,
+        "is_diverse": False,
+    } | query
     positions = [recommender.graph.positions(history).tolist() for history in histories]
     users = [QueryUser(History.from_visits(visits), EVERYTHING) for visits in positions]
     return RecommendQuery(recommender, k, **settings), users
@@ -83,13 +89,13 @@ def test_large_request_delays_no_other():
 
 
 class SlowRecommender(RecordingRecommender):
-    """A recommender that takes 4 ms of processor time for each history of one visit, and more for longer ones."""
+    """A recommender that takes 1.2 ms of processor time for each history of one visit, and more for longer ones."""
 
-    def recommend_visited(self, histories: Any, *arguments: Any, theory: bool = False) -> Any:
-        end = time.thread_time() + sum(0.004 * (16 + len(history.nodes)) / 17 for history in histories)
+    def recommend_visited(self, histories: Any, *arguments: Any, **options: Any) -> Any:
+        end = time.thread_time() + sum(0.0012 * (16 + len(history.nodes)) / 17 for history in histories)
         while time.thread_time() < end:
             pass
-        return super().recommend_visited(histories, *arguments, theory=theory)
+        return super().recommend_visited(histories, *arguments, **options)
 
 
 def test_batches_are_bounded_by_their_time_and_graphs_take_turns():

@@ -62,7 +62,7 @@ def attack(bodies: list[tuple[str, str, bytes]], uploads: list[tuple[str, str, b
 def test_heads_are_limited_in_size_and_time() -> None:
     with start_server("--seconds", "5") as (address, started):
         server, process = urlsplit(address), psutil.Process(started.pid)
-        for name, pieces, pause in create_heads(4 * MEGABYTE):
+        for name, pieces, pause in create_heads(16 * MEGABYTE):
             before, start, sent = measure_seconds(process), time.monotonic(), 0
             with suppress(OSError), socket.create_connection((server.hostname, server.port)) as connection:
                 for piece in pieces:

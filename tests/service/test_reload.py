@@ -25,9 +25,8 @@ def write_graph(path: Path, edges: list) -> None:
 
 def write_parts(path: Path, edges: list) -> None:
     recommender = cg.Recommender(cg.Graph.from_edges(edges))
-    recommender.prepare(["a"])
     path.unlink(missing_ok=True)
-    recommender.save(path)
+    recommender.prepare(["a"], file=path)
 
 
 @pytest.fixture
@@ -105,8 +104,7 @@ def test_graph_and_prepared_nodes_are_replaced_together(file, tmp_path, caplog):
 
 def test_alpha_of_the_prepared_nodes_is_the_default(file, tmp_path):
     parts, recommender = tmp_path / "parts.safetensors", cg.Recommender(cg.Graph.from_edges(OLD), alpha=0.4)
-    recommender.prepare()
-    recommender.save(parts)
+    recommender.prepare(file=parts)
     with open_client(graphs={"items": file}, parts={"items": parts}) as client:
         wait_until(lambda: client.get("/readyz").status_code == 200)
         for body in ({}, {"alpha": 0.4}, {"alpha": 0.85}):
@@ -120,9 +118,9 @@ def make_catalog(folder: Path, name: str, size: int) -> cg.Recommender:
     """Write a graph of items with this name, and its parts."""
     edges = [(f"{name} {number}", f"{name} {number % 7}") for number in range(7, size)]
     recommender = cg.Recommender(cg.Graph.from_edges(edges))
-    recommender.prepare()
+    recommender.prepare()  # in memory: the file will be overwritten
     cg.write_graph(recommender.graph, folder / f"{name}{ENDS[0]}")
-    recommender.save(folder / f"{name}{ENDS[1]}")
+    cg.Recommender(recommender.graph).prepare(file=folder / f"{name}{ENDS[1]}")
     return recommender
 
 

@@ -155,17 +155,26 @@ def test_rankers_equal_library(api, settings):
         assert user["recommendations"][0]["sentence"] == expected.reasons[0].sentence
 
 
+def test_recency_weighs_late_visits_more(api):
+    graph, history = cg.toys.library(), ["music", "physics", "logic"]
+    expected = cg.recommend(graph, history, 4, ranker=cg.PageRankRanker(recency=0.5))
+    found = post(api, "recommend", graph=LIBRARY, k=4, history=history, ranker="pagerank", recency=0.5)
+    assert {each["node"]: each["score"] for each in found["recommendations"]} == pytest.approx(dict(expected))
+
+
 def test_rankers_with_the_same_alpha_share_what_is_prepared(api):
     opened = api.app.state.service.graphs.open("rg")
     post(api, "recommend", graph="rg", history=[1, 2], ranker="igt")
     _, igt, cpt = opened.recommender.part_rankers.values()
     assert (len(igt.kept[opened.graph]), cpt.kept) == (2, {})
     for number in range(1, 40):
-        found = post(api, "recommend", graph="rg", history=[1, 2], weights={"igt": number}, prepared_only=True)
+        found = post(
+            api, "recommend", graph="rg", history=[1, 2], weights={"igt": number, "cpt": 1}, prepared_only=True
+        )
         assert found["used"] == []
-    again = opened.get_recommender("igt", None, True)
+    again = opened.get_recommender("igt", None, True, 1.0)
     assert len(again.find_missing(range(5))) == 3
-    assert opened.get_recommender("igt", None, True) is again
+    assert opened.get_recommender("igt", None, True, 1.0) is again
 
 
 def test_similar_nodes_are_recommended_to_who_visited_one(api):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -18,6 +20,7 @@ import pytest
 import yaml
 
 import curiograph as cg
+from curiograph.service.server import open_socket
 from support.serving import WITHOUT_PRIVILEGES, start_server, wait_until
 
 
@@ -25,8 +28,7 @@ def test_serve_and_shut_down_gracefully(tmp_path: Path):
     graph, parts = tmp_path / "mine.safetensors", tmp_path / "parts.safetensors"
     cg.write_graph(cg.toys.library(), graph)
     recommender = cg.Recommender(cg.toys.library())
-    recommender.prepare(["music", "logic"])
-    recommender.save(parts)
+    recommender.prepare(["music", "logic"], file=parts)
     options = ("--graph", f"mine={graph}", "--parts", f"mine={parts}")
     with start_server(*options) as (address, process):
         body = {"graph": "mine", "history": ["music", "logic"], "k": 2}
@@ -56,6 +58,23 @@ def test_serve_and_shut_down_gracefully(tmp_path: Path):
         assert "Traceback" not in (process.stderr.read() if process.stderr else "")
 
 
+def test_responses_are_sent_without_delay():
+    async def accept() -> int:
+        options: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def keep_option(_: Any, writer: asyncio.StreamWriter) -> None:
+            connection = writer.get_extra_info("socket")
+            options.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        bound = open_socket("127.0.0.1", 0)
+        async with await asyncio.start_server(keep_option, sock=bound):
+            with socket.create_connection(bound.getsockname()):
+                return await options
+
+    assert asyncio.run(accept()) != 0
+
+
 @pytest.mark.skipif(WITHOUT_PRIVILEGES != () and shutil.which("setpriv") is None, reason="needs setpriv")
 def test_command_of_compose_and_nightly_batch_start_from_a_folder_that_cannot_be_written_to(tmp_path: Path):
     compose = yaml.safe_load((Path(__file__).parents[2] / "compose.yml").read_text())
@@ -65,8 +84,7 @@ def test_command_of_compose_and_nightly_batch_start_from_a_folder_that_cannot_be
     graph, parts, log = (data / name for name in ("items.safetensors", "parts.safetensors", "users.csv"))
     cg.write_graph(cg.toys.library(), graph)
     recommender = cg.Recommender(cg.toys.library())
-    recommender.prepare()
-    recommender.save(parts)
+    recommender.prepare(file=parts)
     log.write_text("user,item\n1,music\n1,logic\n")
     data.chmod(0o555)
     options = [each.replace("/data/", f"{data}/") for each in options if each != "--port=8000"]

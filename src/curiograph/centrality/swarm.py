@@ -279,7 +279,8 @@ def simulate_few_steps(
     """
     table = _get_reward_table(reward, steps + 1)
     entropies, unit = build_entropy_table((steps + 1) ** 2)
-    sums, seen = np.zeros(graph.num_nodes), np.zeros(graph.num_nodes, np.int8)
+    states = np.zeros((graph.num_nodes, 2))  # sum and marks of a node are in one cache line
+    sums, seen = states[:, 0], states.view(np.int8)[:, 8]
     at_dead_end = kernels.candidates.FRONTIER if fallback == "frontier" else kernels.candidates.ANYWHERE
     for start, stream in zip(starts, States.start(np.asarray(starts, np.int32), seed).streams, strict=True):
         yield kernels.greedy_walkers.simulate_walkers(

@@ -27,6 +27,7 @@ from . import nearest_items as nearest_items
 from . import observation as observation
 from . import pagerank_batch as pagerank_batch
 from . import pagerank_single as pagerank_single
+from . import part_sums as part_sums
 from . import pruning as pruning
 from . import random as random
 from . import random_graphs as random_graphs
@@ -38,6 +39,7 @@ from . import sequences as sequences
 from . import shortest_paths as shortest_paths
 from . import subgraph_measures as subgraph_measures
 from . import subgraphs as subgraphs
+from . import top_scores as top_scores
 from . import visit_counts as visit_counts
 from . import visit_push as visit_push
 from . import weighted as weighted

@@ -89,13 +89,13 @@ def simulate_walkers(
                     out_indptr, out_indices, out_weights, paths[i, step - 1], candidates, chances, first, last
                 )
             weight = weights[i] * alpha**step
+            touched = reserve(touched, num_touched, last - first)
             for c in range(first, last):
                 if chances[c] > 0.0:
                     branches += 1
                     v = candidates[c]
                     if not seen[v] & 1:
                         seen[v] |= 1
-                        touched = reserve(touched, num_touched, 1)
                         touched[num_touched] = v
                         num_touched += 1
                     sums[v] += weight * chances[c]

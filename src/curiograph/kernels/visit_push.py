@@ -43,6 +43,7 @@ def push_visits(indptr, indices, weights, share, alpha, start, work, queue):
         work[v, WAITING] = 0.0
         first, end = indptr[v], indptr[v + 1]
         amount *= alpha * (share[v] if share is not None else 1.0 / (end - first) if end > first else 0.0)
+        touched = reserve(touched, count, end - first)
         for slot in range(first, end):
             u = indices[slot]
             before = work[u, WAITING]
@@ -52,7 +53,6 @@ def push_visits(indptr, indices, weights, share, alpha, start, work, queue):
                 queue[(head + queued) % queue.shape[0]] = u
                 queued += 1
             if before == 0.0 < after and work[u, VISITS] == 0.0:
-                touched = reserve(touched, count, 1)
                 touched[count] = u
                 count += 1
     nodes, visits, waiting = touched[:count].copy(), np.empty(count), np.empty(count)

@@ -1,7 +1,7 @@
 """Rankers that are fitted to walks of people: popularity, Markov chain, item-kNN and EASE.
 
-The scores of a history add up to 1 over all nodes, those of EASE in absolute terms to at most 1, as those of PageRank
-do: so the terms of a mixture have the same scale.
+The scores of a history add up to 1 over all nodes, as those of PageRank do; those of EASE to at most 1 in absolute
+terms.
 """
 
 from __future__ import annotations
@@ -307,6 +307,8 @@ def _check_size(ranker: Ranker, graph: Graph, size: int) -> None:
 
 def check_walks(graph: Graph, walks: Trajectories) -> None:
     """Raise WalkError unless walks are on the graph."""
+    if not hasattr(walks, "names"):
+        raise SettingError(f"the walks are {quote_value(walks)}; give Trajectories, as `walks` of a dataset.")
     if walks.names is not graph.names and list(walks.names) != list(graph.names):
         raise WalkError(f"{walks!r} and {graph!r} number their nodes differently; fit on walks.on(graph).")
 

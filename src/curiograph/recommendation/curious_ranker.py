@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -77,14 +78,15 @@ class CuriousRanker(PartRanker):
         object.__setattr__(self, "agent", as_agent(self.agent))
         object.__setattr__(self, "reward", as_reward(self.reward))
 
-    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part]]:
+    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part] | None]:
         kept = self.kept.setdefault(graph, {})
-        if self.simulates:
-            visited = dict.fromkeys(v for history in histories for v in history.tolist())
-            missing = [v for v in visited if v not in kept]
-            if missing:
-                kept.update(zip(missing, self.compute_parts(graph, missing), strict=True))
-        return [{v: kept[v] for v in history.tolist() if v in kept} for history in histories]
+        visited = dict.fromkeys(chain.from_iterable(history.tolist() for history in histories))
+        parts = {v: part for v in visited if (part := kept.get(v)) is not None}
+        if self.simulates and (missing := [v for v in visited if v not in parts]):
+            new = dict(zip(missing, self.compute_parts(graph, missing), strict=True))
+            kept.update(new)
+            parts |= new
+        return [{v: parts[v] for v in history.tolist() if v in parts} for history in histories]
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         agent, reward, workers = as_agent(self.agent), as_reward(self.reward), resolve_workers(self.workers)

@@ -143,7 +143,7 @@ def evaluate_recommenders(
     1.0
     """
     if not hasattr(walks, "offsets"):
-        raise SettingError(f"the walks are {quote_value(walks)}; give Trajectories.")
+        raise SettingError(f"the walks are {quote_value(walks)}; give Trajectories, as `walks` of a dataset.")
     if isinstance(ks, (str, bytes)) or not len(ks):
         raise SettingError(f"ks is {quote_value(ks)}; give a list of lengths such as [5, 10].")
     lengths = sorted({check_integer("k", k, 1, "give lengths of lists of 1 or more") for k in ks})

@@ -70,11 +70,10 @@ def split_log(
     if kind == "time":
         if walks.times is None:
             raise WalkError("a time split needs the time of every event; name its column, or split by user or last.")
-        firsts = events.drop_duplicates("user").time
-        if len(firsts) > 1 and (firsts == firsts.min()).mean() > 0.5 and not events.duplicated(["user", "time"]).any():
+        if _are_numbers(events):
             raise WalkError(
-                f"most users begin at time {firsts.min():g} and no user has two events at once: these times number the "
-                "events of each user and are not comparable between users; split by user or last (--split last)."
+                f"the times, from {walks.times.min():g} to {walks.times.max():g}, seem to number the events of each "
+                "user, and are not comparable between users; split by user or last (--split last)."
             )
         facts["cut"] = float(np.sort(walks.times)[max(0, math.ceil((1 - share) * num_events) - 1)])
         is_early = events.time <= facts["cut"]
@@ -121,3 +120,20 @@ def split_log(
     names = as_labels([walks.names[int(item)] for item in np.flatnonzero(kept)])
     train = train.renumber(position, names)
     return LogSplit(train, users, [histories[user] for user in users], [targets[user] for user in users], facts)
+
+
+def _are_numbers(events: pd.DataFrame) -> bool:
+    """Return whether times number the events of each user (-1, -2, ... if backward), of which some may be removed.
+
+    They are then whole and almost never repeated, most users begin within 2 % of their range, and the range is hardly
+    longer than the longest history.
+    """
+    times = events.time.abs()
+    begins, length = times.groupby(events.user).min() - times.min(), times.max() - times.min()
+    return bool(
+        len(begins) > 1
+        and (begins <= 0.02 * length).mean() > 0.5
+        and length < 4 * events.user.value_counts().max()
+        and (times % 1 == 0).all()
+        and events.duplicated(["user", "time"]).mean() < 0.01
+    )

@@ -6,15 +6,16 @@ Walkers forget their path at a teleport, so the expected visits from a history a
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, cast
+from dataclasses import replace
+from itertools import accumulate, chain, pairwise
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curiograph import kernels
 from curiograph.arrays import Float32, Float64, Int32
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
@@ -23,11 +24,11 @@ from curiograph.recommendation.ranker import Ranker
 from curiograph.validation import resolve_workers
 
 _MIN_VISITS = 1e-7  # smallest expected visits that are kept
+_RECENT_PARTS = 2**14  # of a file, whose objects are kept; 500 bytes each
 _STEP = 2.0**-30  # visits are multiples of it, so that sums are exact and do not depend on the order
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+class Part(NamedTuple):
     """Expected visits between teleports from one start node."""
 
     nodes: Int32
@@ -60,24 +61,33 @@ class Part:
         return np.asarray(self.visits.take(places, mode="clip") * (self.nodes.take(places, mode="clip") == nodes))
 
 
+_NOWHERE = Part(np.empty(0, np.int32), np.empty(0, np.float32), 0.0)
+
+
 class Parts(MutableMapping[int, Part]):
     """Parts by start node: those in arrays, which may be mapped from a file, and others that were added."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._arrays, self._added = arrays, dict[int, Part]()
+        self._arrays, self._added, self._recent = arrays, dict[int, Part](), dict[int, Part]()
 
     def __getitem__(self, start: int) -> Part:
-        if start in self._added:
-            return self._added[start]
-        row = self._find_row(start)
-        if row is None:
-            raise KeyError(start)
-        own = slice(*self._arrays["offsets"][row : row + 2].tolist())
-        return Part(self._arrays["nodes"][own], self._arrays["visits"][own], float(self._arrays["totals"][row]))
+        part = self._added.get(start) or self._recent.get(start)
+        if part is None:
+            row = self._find_row(start)
+            if row is None:
+                raise KeyError(start)
+            own = slice(*self._arrays["offsets"][row : row + 2].tolist())
+            part = Part(self._arrays["nodes"][own], self._arrays["visits"][own], float(self._arrays["totals"][row]))
+            if len(self._recent) >= _RECENT_PARTS:
+                self._recent.clear()
+            self._recent[start] = part
+        return part
 
     def _find_row(self, start: int) -> int | None:
         starts = self._arrays["starts"]
-        row = int(starts.searchsorted(start))
+        row = start  # if all nodes have parts
+        if row >= len(starts) or starts[row] != start:
+            row = int(starts.searchsorted(start))
         return row if row < len(starts) and starts[row] == start else None
 
     def __contains__(self, start: object) -> bool:
@@ -117,28 +127,19 @@ class PartRanker(Ranker):
         """Return the part of each of some positions."""
 
     @abstractmethod
-    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part]]:
-        """Return the parts of each history by node; compute missing ones."""
+    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part] | None]:
+        """Return the parts of each history by node, computing missing ones; None if it is to be solved exactly."""
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        scores = np.zeros(len(candidates.nodes))
-        users = zip(self.find_parts(graph, histories), pairwise(candidates.offsets.tolist()), strict=True)
-        for parts, (first, end) in users:
-            if parts:
-                scores[first:end] = sum_parts(graph, list(parts.values()), candidates.nodes[first:end])
-        return scores
+        return score_parts(graph, self.find_parts(graph, histories), candidates)
 
     def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
-        (parts,) = self.find_parts(graph, [history])
+        parts = self.find_parts(graph, [history])[0] or {}
         rows = np.zeros((len(history), len(nodes)))
         for row, v in zip(rows, history.tolist(), strict=True):
             if v in parts:  # others are not prepared
                 row[:] = parts[v].look_up(nodes)
         return rows / (sum(part.total for part in parts.values()) or 1.0)
-
-    def find_reached(self, graph: Graph, histories: Sequence[Int32]) -> list[Int32] | None:
-        parts = self.find_parts(graph, histories)
-        return [np.concatenate([np.empty(0, np.int32), *(part.nodes for part in each.values())]) for each in parts]
 
     def describe(self, graph: Graph) -> dict[str, Any]:
         """Return everything that determines the parts of a graph, as JSON values."""
@@ -160,9 +161,49 @@ def compute_in_threads(
     return [*first, *(computed[number % threads][number // threads] for number in range(len(rest)))]
 
 
-def sum_parts(graph: Graph, parts: Sequence[Part], wanted: Int32) -> Float64:
-    """Return the shares of some nodes in the visits of all parts."""
-    nodes = np.concatenate([part.nodes for part in parts])
-    visits = np.concatenate([part.visits for part in parts])
-    sums = np.bincount(nodes, visits, graph.num_nodes)[wanted]
-    return np.asarray(sums / (sum(part.total for part in parts) or 1.0))
+def score_parts(graph: Graph, found: Sequence[dict[int, Part] | None], candidates: Candidates) -> Float64:
+    """Return the scores of candidates, given the parts of each history; zero if there are none."""
+    scores = np.zeros(len(candidates.nodes))
+    reached, (shares,) = sum_parts(graph, [[parts or {} for parts in found]], [np.empty(0, np.int32)] * len(found))
+    users = zip(pairwise(reached.offsets.tolist()), pairwise(candidates.offsets.tolist()), strict=True)
+    for (first, end), (a, b) in users:
+        if first < end:
+            scores[a:b] = Part(reached.nodes[first:end], shares[first:end], 1.0).look_up(candidates.nodes[a:b])
+    return scores
+
+
+def score_reached(
+    rankers: Iterable[Ranker], graph: Graph, histories: Sequence[Int32]
+) -> tuple[Candidates, Float64] | None:
+    """Return the unvisited nodes that parts of any ranker reach, and their scores by each ranker (row).
+
+    None if not all scores are sums of parts.
+    """
+    found = []
+    for ranker in rankers:
+        by_history = ranker.find_parts(graph, histories) if isinstance(ranker, PartRanker) else [None]
+        found.append([parts for parts in by_history if parts is not None])
+        if len(found[-1]) < len(by_history):
+            return None
+    return sum_parts(graph, found, histories)
+
+
+def sum_parts(
+    graph: Graph, found: Sequence[Sequence[Mapping[int, Part]]], excluded: Sequence[Int32]
+) -> tuple[Candidates, Float64]:
+    """Return the nodes that parts reach, given those of each ranker and history, and their scores by ranker (row)."""
+    rows = [tuple(parts.values()) for user in zip(*found, strict=True) for parts in user]
+    nodes, visits, _ = zip(*chain([_NOWHERE], *rows), strict=True)
+    ends = accumulate(sum(len(part.nodes) for part in row) for row in rows)
+    sums = np.array([sum(part.total for part in row) or 1.0 for row in rows]).reshape(-1, len(found))
+    visited = np.concatenate([_NOWHERE.nodes, *excluded])
+    offsets, reached, shares = kernels.part_sums.sum_parts(
+        np.array([0, *ends]),
+        np.concatenate(nodes),
+        np.concatenate(visits),
+        sums,
+        np.array([0, *accumulate(map(len, excluded))]),
+        visited,
+        graph.num_nodes,
+    )
+    return Candidates(offsets, reached), shares

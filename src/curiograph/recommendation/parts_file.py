@@ -17,7 +17,7 @@ from curiograph.files import PathLike, as_path, check_file, hash_chunks, open_at
 from curiograph.graph.graph import Graph
 from curiograph.parallel import Engine
 from curiograph.progress import Progress
-from curiograph.recommendation.parts import Part, PartRanker, Parts
+from curiograph.recommendation.parts import PartRanker, Parts
 from curiograph.tensors import ArrayChunks, hash_data, map_tensors, open_tensors, stream_tensors
 
 Arrays = dict[str, NDArray[Any]]
@@ -27,7 +27,7 @@ _VERSION = 4  # of the computation and of the file
 _TASK_NODES = 128  # prepared in one task; a stopped preparation loses at most the tasks that are running
 _DTYPES = {"starts": np.int32, "totals": np.float64, "offsets": np.int64, "nodes": np.int32, "visits": np.float32}
 _HEADER_KEY = "curiograph parts"
-_FIX = "give the name of a new file, and the parts will be computed"
+_FIX = "prepare the nodes again, in a new file (curiograph recommend GRAPH --prepare --parts FILE)"
 
 
 def prepare_parts(graph: Graph, rankers: Rankers, nodes: Sequence[int], engine: Engine, progress: Progress) -> None:
@@ -42,7 +42,8 @@ def prepare_file(
     path: PathLike, graph: Graph, rankers: Rankers, nodes: Sequence[int], engine: Engine, progress: Progress
 ) -> None:
     """Compute the parts of some positions, in ascending order, into a file; memory holds only those of a few tasks."""
-    others = _read_others(path, graph, rankers)  # raises before the work if the file is wrong
+    descriptions = {name: ranker.describe(graph) for name, ranker in rankers.items()}
+    others = _read_others(path, descriptions)  # raises before the work if the file is wrong
     with open_atomic(path) as stream, TemporaryFile(dir=as_path(path).absolute().parent) as spool:
         places: dict[tuple[int, str], tuple[int, int]] = {}  # of the arrays of each task in the file
         for index, result in _compute_tasks(graph, rankers, nodes, engine, progress):
@@ -65,7 +66,7 @@ def prepare_file(
                 kind: ArrayChunks(_DTYPES[kind], int(length), read_chunks(f"{name}.{kind}", _DTYPES[kind]))
                 for kind, length in lengths.items()
             }
-        _write_groups(stream, graph, rankers, groups, others)
+        _write_groups(stream, descriptions, groups, others)
 
 
 def _compute_tasks(
@@ -88,56 +89,37 @@ def _compute_tasks(
 
 
 def _compute_task(shared: tuple[Graph, Rankers], nodes: list[int]) -> Arrays:
-    """Task function: the parts of some positions for every ranker, as arrays."""
+    """Task function: the parts of some positions, ascending, for every ranker, as arrays."""
     graph, rankers = shared
     arrays = {}
     for name, ranker in rankers.items():
-        parts = dict(zip(nodes, ranker.compute_parts(graph, nodes), strict=True))
-        for kind, each in _chunk_parts(parts).items():
-            arrays[f"{name}.{kind}"] = np.concatenate([np.empty(0, each.dtype), *each.chunks], dtype=each.dtype)
+        part_nodes, visits, totals = zip(*ranker.compute_parts(graph, nodes), strict=True)
+        offsets = [0, *accumulate(map(len, part_nodes))]
+        columns = (nodes, totals, offsets, np.concatenate(part_nodes), np.concatenate(visits))
+        for (kind, dtype), column in zip(_DTYPES.items(), columns, strict=True):
+            arrays[f"{name}.{kind}"] = np.asarray(column, dtype)
     return arrays
-
-
-def _chunk_parts(parts: Mapping[int, Part]) -> dict[str, ArrayChunks]:
-    """Return the arrays of parts in ascending order of their starts."""
-    starts = sorted(parts)
-    offsets = [0, *accumulate(len(parts[v].nodes) for v in starts)]
-    return {
-        "starts": ArrayChunks(np.int32, len(starts), [np.asarray(starts, np.int32)]),
-        "totals": ArrayChunks(np.float64, len(starts), [np.asarray([parts[v].total for v in starts], np.float64)]),
-        "offsets": ArrayChunks(np.int64, len(offsets), [np.asarray(offsets)]),
-        "nodes": ArrayChunks(np.int32, offsets[-1], (parts[v].nodes for v in starts)),
-        "visits": ArrayChunks(np.float32, offsets[-1], (parts[v].visits for v in starts)),
-    }
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 Groups = dict[str, dict[str, ArrayChunks]]
+Descriptions = dict[str, dict[str, Any]]
 Others = dict[str, tuple[dict[str, Any], Arrays]]
 
 
-def save_parts(path: PathLike, graph: Graph, rankers: Rankers) -> None:
-    """Write the parts of a graph to a .safetensors file; those of other rankers on this graph that it holds stay."""
-    groups = {name: _chunk_parts(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
-    others = _read_others(path, graph, rankers)
-    with open_atomic(path) as stream:
-        _write_groups(stream, graph, rankers, groups, others)
-
-
-def _read_others(path: PathLike, graph: Graph, rankers: Rankers) -> Others:
-    """Return what a file holds of other rankers on this graph."""
+def _read_others(path: PathLike, descriptions: Descriptions) -> Others:
+    """Return what a file holds of other rankers on the graph of the descriptions."""
     if not as_path(path).exists():
         return {}
-    same_graph = next(iter(rankers.values())).describe(graph)["graph"]
+    same_graph = next(iter(descriptions.values()))["graph"]
     found = _read_file(check_file(path)).items()
-    return {name: each for name, each in found if name not in rankers and each[0]["graph"] == same_graph}
+    return {name: each for name, each in found if name not in descriptions and each[0]["graph"] == same_graph}
 
 
-def _write_groups(stream: BinaryIO, graph: Graph, rankers: Rankers, groups: Groups, others: Others) -> None:
-    descriptions = {name: ranker.describe(graph) for name, ranker in rankers.items()}
-    for name, (description, arrays) in others.items():
-        descriptions[name] = description
+def _write_groups(stream: BinaryIO, descriptions: Descriptions, groups: Groups, others: Others) -> None:
+    descriptions = descriptions | {name: description for name, (description, _) in others.items()}
+    for name, (_, arrays) in others.items():
         groups[name] = {kind: ArrayChunks(_DTYPES[kind], len(each), [each]) for kind, each in arrays.items()}
     flat = {f"{name}.{kind}": array for name, group in groups.items() for kind, array in group.items()}
 
@@ -168,21 +150,29 @@ def load_parts(path: PathLike, graph: Graph, rankers: Rankers) -> None:
 def read_alpha(path: PathLike) -> float:
     """Return the alpha that the parts of a file were prepared with."""
     with open_tensors(check_file(path), "parts file", _FIX) as file:
-        rankers = json.loads((file.metadata() or {})[_HEADER_KEY])["rankers"]
+        rankers, _ = _read_header(as_path(path), file.metadata() or {})
         return float(next(iter(rankers.values()))["alpha"])
 
 
 def _read_file(path: Path) -> Others:
     """Return the description and the arrays of every ranker in a file; the arrays are mapped into memory."""
     metadata, flat = map_tensors(path, "parts file", _FIX)
+    descriptions, checksum = _read_header(path, metadata)
+    if checksum != _hash_content(descriptions, hash_data(path)):
+        raise FileFormatError(f"{path}: is damaged; {_FIX}.")
+    return {name: (each, {kind: flat[f"{name}.{kind}"] for kind in _DTYPES}) for name, each in descriptions.items()}
+
+
+def _read_header(path: Path, metadata: Mapping[str, str]) -> tuple[Any, str]:
+    """Return the descriptions of the rankers in a file, by name, and the checksum."""
     try:
         header = json.loads(metadata[_HEADER_KEY])
         version, descriptions, checksum = (header[key] for key in ("version", "rankers", "checksum"))
     except (KeyError, TypeError, ValueError):
         raise FileFormatError(f"{path}: is not a parts file; {_FIX}.") from None
-    if version != _VERSION or checksum != _hash_content(descriptions, hash_data(path)):
-        raise FileFormatError(f"{path}: is damaged or of version {quote_value(version)}, not {_VERSION}; {_FIX}.")
-    return {name: (each, {kind: flat[f"{name}.{kind}"] for kind in _DTYPES}) for name, each in descriptions.items()}
+    if version != _VERSION:
+        raise FileFormatError(f"{path}: is of version {quote_value(version)}, not {_VERSION}; {_FIX}.")
+    return descriptions, checksum
 
 
 def _hash_content(descriptions: Any, data: str) -> str:

@@ -58,10 +58,6 @@ class Ranker(ABC):
             Candidates of all users; those of user i are at `offsets[i]:offsets[i + 1]`.
         """
 
-    def find_reached(self, graph: Graph, histories: Sequence[Int32]) -> list[Int32] | None:
-        """Return for each history all nodes whose scores may differ from zero, or None if that may be all nodes."""
-        return None
-
     def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
         """Return what each visited node (row) contributes to the score of each of `nodes` (column).
 
@@ -109,14 +105,11 @@ def score_candidates(ranker: Ranker, graph: Graph, histories: Sequence[Int32], c
     return scores
 
 
-def find_candidates(
-    graph: Graph, histories: Sequence[Int32], which: CandidateSet, reached: Sequence[list[Int32] | None] = (None,)
-) -> Candidates:
+def find_candidates(graph: Graph, histories: Sequence[Int32], which: CandidateSet) -> Candidates:
     """Return the candidates of each user.
 
     "last" is A(S) as in exploration, "history" the unvisited out-neighbors of the whole history, "all" all unvisited
-    nodes. If the nodes that each of several rankers reaches are given (none of them None), "all" are the unvisited ones
-    among these.
+    nodes.
     """
     if which == "last":
         lengths = np.asarray([len(history) for history in histories])
@@ -129,17 +122,12 @@ def find_candidates(
             *kernels.candidates.find_candidates(graph.indptr, graph.indices, nodes, lengths, low, high, mode)
         )
     sets = []
-    lists = [each for each in reached if each is not None]
-    for user, history in enumerate(histories):
+    for history in histories:
         if which == "history":
             rows = [graph.indices[graph.indptr[v] : graph.indptr[v + 1]] for v in history]
             sets.append(np.setdiff1d(np.concatenate(rows), history))
         else:
-            unvisited = np.full(graph.num_nodes, len(lists) < len(reached))
-            for each in lists:
-                unvisited[each[user]] = True
-            unvisited[history] = False
-            sets.append(np.flatnonzero(unvisited).astype(np.int32))
+            sets.append(np.delete(np.arange(graph.num_nodes, dtype=np.int32), history))
     return Candidates(np.array([0, *accumulate(map(len, sets))]), np.concatenate(sets))
 
 

@@ -18,7 +18,7 @@ from curiograph.errors import SettingError, UnknownNameError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.recommendation.curious_ranker import CuriousRanker
-from curiograph.recommendation.parts import Part, PartRanker, compute_in_threads
+from curiograph.recommendation.parts import Part, PartRanker, compute_in_threads, score_parts
 from curiograph.recommendation.ranker import AdaptedRanker, Ranker, RankerLike, score_candidates
 from curiograph.validation import is_number
 
@@ -83,6 +83,8 @@ class PageRankRanker(PartRanker):
     name: str = "pagerank"
     workers: int | None = field(default=None, repr=False, compare=False)
     """Number of threads that prepare. Default: one per processor."""
+    simulates: bool = field(default=True, repr=False, compare=False)
+    """Whether nodes that are not prepared count. If not, they only do if no node of a history is prepared."""
     kept: dict[Graph, MutableMapping[int, Part]] = field(default_factory=dict, repr=False, compare=False)
     """Parts prepared or loaded so far, by graph and position."""
 
@@ -97,21 +99,19 @@ class PageRankRanker(PartRanker):
         return Teleport(history, weights / weights.sum())
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        scores = super().scores(graph, histories, candidates)
-        if graph.num_nodes <= MAX_EXACT_NODES:
-            unprepared = [
-                user for user, history in enumerate(histories) if not self._has_parts(graph, history.tolist())
-            ]
-            for first in range(0, len(unprepared), _BATCH_SIZE):
-                users = unprepared[first : first + _BATCH_SIZE]
-                teleports = [self.make_teleport(histories[user]) for user in users]
-                for user, row in zip(users, compute_pagerank_rows(graph, self.alpha, teleports), strict=True):
-                    own = slice(candidates.offsets[user], candidates.offsets[user + 1])
-                    scores[own] = row[candidates.nodes[own]]
-        return _round_scores(scores)
+        found = self.find_parts(graph, histories)
+        scores = score_parts(graph, found, candidates)
+        solved = [user for user, parts in enumerate(found) if parts is None]
+        for first in range(0, len(solved), _BATCH_SIZE):
+            users = solved[first : first + _BATCH_SIZE]
+            teleports = [self.make_teleport(histories[user]) for user in users]
+            for user, row in zip(users, compute_pagerank_rows(graph, self.alpha, teleports), strict=True):
+                own = slice(candidates.offsets[user], candidates.offsets[user + 1])
+                scores[own] = _round_scores(row[candidates.nodes[own]])
+        return scores
 
     def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
-        if graph.num_nodes > MAX_EXACT_NODES or self._has_parts(graph, history.tolist()):
+        if graph.num_nodes > MAX_EXACT_NODES or self.find_parts(graph, [history])[0] is not None:
             return super().contributions(graph, history, nodes)
         is_backward = not graph.directed and 0 < len(nodes) < len(history)
         starts, ends = (nodes, history) if is_backward else (history, nodes)
@@ -131,28 +131,24 @@ class PageRankRanker(PartRanker):
         shares = self.make_teleport(history).probabilities
         return np.asarray(visits * shares[:, None] / (totals @ shares))
 
-    def _has_parts(self, graph: Graph, history: Sequence[int]) -> bool:
+    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part] | None]:
         kept = self.kept.get(graph, {})
-        return bool(kept) and all(v in kept for v in history)
-
-    def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part]]:
-        """Return the parts of each history by node; none if it is to be solved exactly."""
-        found: list[dict[int, Part]] = []
+        found: list[dict[int, Part] | None] = []
         for history in histories:
-            nodes, parts = history.tolist(), {}
-            if self._has_parts(graph, nodes):
-                parts = {v: self.kept[graph][v] for v in nodes}
-            elif graph.num_nodes > MAX_EXACT_NODES:
-                parts = dict(zip(nodes, self._push_parts(graph, nodes), strict=True))
-            if parts and self.recency < 1:
+            nodes = history.tolist()
+            parts = {v: part for v in nodes if (part := kept.get(v)) is not None} if kept else {}
+            missing = [v for v in nodes if v not in parts] if self.simulates or not parts else []
+            if missing and graph.num_nodes <= MAX_EXACT_NODES:
+                found.append(None)
+                continue
+            if missing:
+                pushed = {**parts, **dict(zip(missing, self._push_parts(graph, missing), strict=True))}
+                parts = {v: pushed[v] for v in nodes}
+            if self.recency < 1:
                 shares = self.make_teleport(history).probabilities.tolist()
-                parts = {v: parts[v].scale(share) for v, share in zip(nodes, shares, strict=True)}
+                parts = {v: parts[v].scale(share) for v, share in zip(nodes, shares, strict=True) if v in parts}
             found.append(parts)
         return found
-
-    def find_reached(self, graph: Graph, histories: Sequence[Int32]) -> list[Int32] | None:
-        is_prepared = all(self._has_parts(graph, history.tolist()) for history in histories)
-        return super().find_reached(graph, histories) if is_prepared else None
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         if graph.num_nodes > MAX_SOLVED_NODES:
@@ -226,7 +222,7 @@ def _round_scores(scores: Float64) -> Float64:
 
 @dataclass(frozen=True, eq=False)
 class MixtureRanker(Ranker):
-    """Weighted sum of rankers, with weights scaled to the unit sphere.
+    """Weighted sum of rankers, with weights scaled to the unit sphere; a ranker of weight zero is left out.
 
     The scores of every built-in ranker add up to 1 over all nodes; those of a custom one should as well.
 
@@ -242,7 +238,7 @@ class MixtureRanker(Ranker):
     components: Mapping[str, Ranker]
     """Rankers, or objects with a method `scores`, by name."""
     weights: Mapping[str, float] | None = None
-    """Weights by name; equal if None. A component without a weight gets zero."""
+    """Weights by name; equal if None. A component without a weight is left out."""
     name: str = "mixture"
     _unit: Mapping[str, float] = field(init=False, repr=False)
 
@@ -250,8 +246,10 @@ class MixtureRanker(Ranker):
         if not isinstance(self.components, Mapping) or not self.components:
             raise SettingError(f"the components are {quote_value(self.components)}; give rankers by name.")
         rankers = {str(name): as_ranker(component) for name, component in self.components.items()}
-        object.__setattr__(self, "components", rankers)
-        object.__setattr__(self, "_unit", normalize_weights(self.components, self.weights))
+        unit = {name: weight for name, weight in normalize_weights(rankers, self.weights).items() if weight}
+        object.__setattr__(self, "components", {name: rankers[name] for name in unit})
+        object.__setattr__(self, "weights", self.weights and {name: self.weights[name] for name in unit})
+        object.__setattr__(self, "_unit", unit)
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         parts = self.components.items()
@@ -260,7 +258,7 @@ class MixtureRanker(Ranker):
     def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64 | None:
         total = np.zeros((len(history), len(nodes)))
         for name, weight in self._unit.items():
-            part = self.components[name].contributions(graph, history, nodes) if weight else 0
+            part = self.components[name].contributions(graph, history, nodes)
             if part is None:
                 return None
             total += weight * part

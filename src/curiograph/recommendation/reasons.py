@@ -21,7 +21,7 @@ from curiograph.rewards.igt import GapTracker
 MAX_RECENT_NODES = 50
 """Number of last visited nodes that theories consider: compressibility takes cubic time."""
 _NOTABLE = 0.5  # part of the largest share from which a second visited node is named
-_THIN = 0.25  # share of the named nodes below which the sentence says that there are others
+_THIN = 0.5  # share of the named nodes below which the sentence says that there are others
 
 
 @dataclass(frozen=True)
@@ -124,12 +124,12 @@ def explain_recommendations(
         (first, largest), (second, next_share) = (*shares, (-1, 0.0))[:2]
         named = {first: largest} if next_share < _NOTABLE * largest else {first: largest, second: next_share}
         is_shown = largest <= 1 < len(shares)  # a share is above 1 if others are negative
-        text = " and ".join(f"{titles[v]} ({100 * x:.0f} %)" if is_shown else titles[v] for v, x in named.items())
+        texts = [f"{titles[v]} ({min(99, 100 * x):.0f} %)" if is_shown else titles[v] for v, x in named.items()]
         if sum(named.values()) < _THIN:
-            return f"Because of much that you visited, most of all {text}."
+            return f"Because of {', '.join(texts)} and others."
         is_bridge = len(named) > 1 and first in links and second in links
         is_bridge = is_bridge and find_interests()[first] != find_interests()[second]
-        return f"Because of {text}{', which it links' if is_bridge else ''}."
+        return f"Because of {' and '.join(texts)}{'; it links the two' if is_bridge else ''}."
 
     def describe_links(links: Sequence[int]) -> str:
         if not links:

@@ -15,13 +15,13 @@ from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.labels import LabelReader
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
-from curiograph.recommendation.parts import PartRanker
-from curiograph.recommendation.parts_file import load_parts, prepare_file, prepare_parts, save_parts
+from curiograph.recommendation.parts import PartRanker, score_reached
+from curiograph.recommendation.parts_file import load_parts, prepare_file, prepare_parts
 from curiograph.recommendation.ranker import CandidateSet, Ranker, RankerLike, find_candidates, score_candidates
 from curiograph.recommendation.rankers import MixtureRanker, PopularPageRank, as_ranker
 from curiograph.recommendation.reasons import Reason
 from curiograph.recommendation.recommended import Recommendations
-from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, read_history
+from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, read_history, select_best
 from curiograph.validation import check_choice, check_integer
 
 _BATCH_ENTRIES = 2**22  # users times nodes of a batch; bounds the memory, does not change the result
@@ -110,10 +110,12 @@ class Recommender:
         candidates: CandidateSet,
         selections: Sequence[Selection] | None = None,
         *,
+        explained: bool = True,
         theory: bool = False,
     ) -> list[Recommendations]:
         """Return the `k` best candidates for each of several parsed histories, each with its own selection.
 
+        If they are not `explained`, they have no ranks, which the reasons need.
         A user who has visited nothing gets the nodes of most visitors, or of the highest PageRank without a history.
         """
         graph, selections = self.graph, selections or [EVERYTHING] * len(histories)
@@ -129,21 +131,21 @@ class Recommender:
             for batch in (users[first : first + size] for first in range(0, len(users), size)):
                 visited = [histories[user].nodes if is_new else histories[user].nodes_last_at_end for user in batch]
                 skips_unreached = only_reached and all(selections[user].given is None for user in batch)
-                reached = [part.find_reached(graph, visited) if skips_unreached else None for part in parts.values()]
-                found = find_candidates(graph, visited, which, reached)
-                by_part = {name: score_candidates(part, graph, visited, found) for name, part in parts.items()}
+                reached = score_reached(parts.values(), graph, visited) if skips_unreached else None
+                if reached is None:
+                    found = find_candidates(graph, visited, which)
+                    by_part = {name: score_candidates(part, graph, visited, found) for name, part in parts.items()}
+                else:
+                    found, by_part = reached[0], dict(zip(parts, reached[1], strict=True))
                 scores = ranker.joined(by_part)
                 offered = np.ones(len(scores), bool)
-                if only_reached:
+                if only_reached and reached is None:
                     offered = np.any([each != 0 for each in by_part.values()], axis=0)
-                bounds = list(pairwise(found.offsets.tolist()))
-                best = [
-                    a + selections[user].select(graph, found.nodes[a:b], scores[a:b], offered[a:b], k)
-                    for user, (a, b) in zip(batch, bounds, strict=True)
-                ]
+                best = select_best(graph, found, scores, offered, [selections[user] for user in batch], k)
+                bounds = pairwise(found.offsets.tolist())
                 for user, history, (a, b), top in zip(batch, visited, bounds, best, strict=True):
                     ranks = {}  # 1 for the highest score of all candidates; ties share the better rank
-                    for name, each in by_part.items():
+                    for name, each in by_part.items() if explained else ():
                         above = np.sort(each[a:b][each[a:b] > each[top].min(initial=np.inf)])
                         ranks[name] = 1 + len(above) - above.searchsorted(each[top], side="right")
                     count = graph.num_nodes - len(history) if which == "all" else b - a
@@ -192,13 +194,14 @@ class Recommender:
         nodes: Sequence[int] = range(self.graph.num_nodes)
         if labels is not None:
             nodes = sorted({self.labels.position(label) for label in labels})
+        if not nodes:
+            raise SettingError("there are no nodes to prepare; name some, or none for all.")
         if file is not None:
             prepare_file(file, self.graph, self._require_parts(), nodes, backend, progress)
             self.load(file)
         elif missing := self.find_missing(nodes):
             prepare_parts(self.graph, self.part_rankers, missing, backend, progress)
-        if nodes:
-            self._fill_caches(nodes[0])
+        self._fill_caches(nodes[0])
 
     def _fill_caches(self, node: int) -> None:
         """Compile kernels and compute what is cached per graph."""
@@ -212,11 +215,8 @@ class Recommender:
     def find_missing(self, nodes: Iterable[int]) -> list[int]:
         """Return those of some nodes (positions) that are not prepared for all components."""
         kept = [ranker.kept.get(self.graph, {}) for ranker in self.part_rankers.values()]
+        kept = [parts for parts in kept if len(parts) < self.graph.num_nodes]
         return [v for v in nodes if not all(v in parts for parts in kept)]
-
-    def save(self, path: PathLike) -> None:
-        """Write prepared parts to a .safetensors file; those of other rankers on this graph that it holds are kept."""
-        save_parts(path, self.graph, self._require_parts())
 
     def load(self, path: PathLike) -> None:
         """Map parts into memory that were prepared with the same graph, agents and settings."""

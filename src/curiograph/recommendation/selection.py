@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+import sys
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.history import History, list_labels
 from curiograph.errors import SettingError, quote_value
+from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import LabelReader
 from curiograph.validation import is_number
@@ -58,28 +60,29 @@ class Selection:
             return cls(excluded, None, filter, float(diversity))
         return cls(excluded, find_labels("filter", filter), None, float(diversity))
 
-    def select(self, graph: Graph, nodes: Int32, scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
-        """Return the indices of the recommended ones of some candidates, best first.
+    def restrict(self, nodes: Int32, offered: NDArray[np.bool_]) -> None:
+        """Withdraw the offer of those candidates that are not to be recommended."""
+        if len(self.excluded):
+            offered &= ~np.isin(nodes, self.excluded)
+        if self.allowed is not None:
+            offered &= np.isin(nodes, self.allowed)
+
+    def count_best(self, k: int) -> int:
+        """Return how many of the best candidates `choose` needs."""
+        return sys.maxsize if self.accept is not None else _POOL * k if self.diversity else k
+
+    def choose(self, graph: Graph, nodes: Int32, scores: Float64, k: int) -> Int64:
+        """Return the places of the recommended ones of the best candidates, which are ordered.
 
         With `diversity`, they are selected one after the other from the 10 k best: each has the largest marginal
         relevance, (1 - diversity) times its score (scaled to 0 to 1 among these) minus diversity times its largest
         similarity to a node selected before. The similarity of two nodes is the Jaccard index of their closed
         neighborhoods.
         """
-        if self.given is not None:
-            return nodes.searchsorted(self.given)
-        if len(self.excluded):
-            offered = offered & ~np.isin(nodes, self.excluded)
-        if self.allowed is not None:
-            offered = offered & np.isin(nodes, self.allowed)
         size = _POOL * k if self.diversity else k
-        best = np.flatnonzero(offered)
-        if self.accept is None and len(best) > size:
-            least = np.partition(scores[best], len(best) - size)[len(best) - size]
-            best = best[scores[best] >= least]
-        best = best[np.argsort(-scores[best], kind="stable")]  # ties in order
+        best = np.arange(len(nodes))
         if self.accept is not None:
-            accepted = (i for i in best.tolist() if self.accept(graph.label(int(nodes[i]))))
+            accepted = (place for place, v in enumerate(nodes.tolist()) if self.accept(graph.label(v)))
             best = np.fromiter(islice(accepted, size), np.int64)
         if not self.diversity or len(best) < 2:
             return best[:k]
@@ -89,6 +92,35 @@ class Selection:
         indptr, indices = graph.skeleton.indptr, graph.skeleton.indices
         order = kernels.diversity.select_diverse(indptr, indices, nodes[best], relevance, self.diversity, k)
         return np.asarray(best[order])
+
+
+def select_best(
+    graph: Graph,
+    candidates: Candidates,
+    scores: Float64,
+    offered: NDArray[np.bool_],
+    selections: Sequence[Selection],
+    k: int,
+) -> list[Int64]:
+    """Return the indices of the recommended candidates of each user, best first; ties are in order of position.
+
+    The candidates that a selection excludes are removed from `offered`.
+    """
+    users = list(zip(selections, pairwise(candidates.offsets.tolist()), strict=True))
+    for selection, (a, b) in users:
+        selection.restrict(candidates.nodes[a:b], offered[a:b])
+    sizes = np.array([selection.count_best(k) for selection in selections])
+    bounds, counts, found = kernels.top_scores.find_largest(candidates.offsets, scores, offered, sizes)
+    chosen = []
+    for (selection, (a, b)), first, count in zip(users, bounds.tolist(), counts.tolist(), strict=False):
+        best = found[first : first + count]
+        best = best[np.lexsort((best, -scores[best]))]
+        if selection.given is not None:
+            best = a + candidates.nodes[a:b].searchsorted(selection.given)
+        elif selection.accept is not None or selection.diversity:
+            best = best[selection.choose(graph, candidates.nodes[best], scores[best], k)]
+        chosen.append(best)
+    return chosen
 
 
 EVERYTHING = Selection()

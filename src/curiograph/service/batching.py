@@ -8,13 +8,14 @@ turns, so that a large request delays no other.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
+
+from pydantic_core import to_json
 
 from curiograph.centrality.history import History
 from curiograph.graph.graph import Graph
@@ -29,7 +30,7 @@ from curiograph.service.server_settings import MAX_ANSWER, ServiceSettings
 
 BATCH_SIZE = 32
 """Maximum number of histories of a batch: larger batches are not faster per history, and take longer."""
-_BATCH_SECONDS = 0.01
+_BATCH_SECONDS = 0.003
 """Processor time that a batch of several histories should take at most, estimated from earlier ones of its query."""
 _HISTORY_VISITS = 16
 """Visits that take about as long as what does not depend on the length of a history."""
@@ -46,11 +47,12 @@ class RecommendQuery(NamedTuple):
     reasons: bool
     theory: bool
     prepared_only: bool
+    is_diverse: bool  # which takes longer
 
     @classmethod
     def create(cls, recommender: Recommender, request: RecommendRequest) -> RecommendQuery:
         """Return the query of a request."""
-        options = request.reasons, request.theory, request.prepared_only
+        options = request.reasons, request.theory, request.prepared_only, request.diversity > 0
         return cls(recommender, request.k, request.candidates, *options)
 
 
@@ -139,11 +141,14 @@ class Batcher:
             batch, users = same[:size], [each.user for each in same[:size]]
             if size < len(waiting):  # the other graphs and queries come first
                 self._waiting[graph] = [each for each in waiting if each.query != query] + same[size:]
-            work = asyncio.get_running_loop().run_in_executor(self._executor, _answer_timed, query, users)
-            answers, seconds = await work
-            seconds /= sum(map(_count_visits, users))
-            known = self._seconds.setdefault(query.recommender, {})
-            known[query[1:]] = (known.get(query[1:], seconds) + seconds) / 2
+            known, visits = self._seconds.setdefault(query.recommender, {}), sum(map(_count_visits, users))
+            if known.get(query[1:], _BATCH_SECONDS) * visits <= _BATCH_SECONDS:
+                answers, seconds = _answer_timed(query, users)  # changing the thread would take longer than it saves
+                await asyncio.sleep(0)
+            else:
+                work = asyncio.get_running_loop().run_in_executor(self._executor, _answer_timed, query, users)
+                answers, seconds = await work
+            known[query[1:]] = (known.get(query[1:], seconds / visits) + seconds / visits) / 2
             for each, answer in zip(batch, answers, strict=True):
                 if each.answer.done():
                     continue
@@ -176,11 +181,11 @@ def answer_users(query: RecommendQuery, users: Sequence[QueryUser]) -> list[byte
     answers: list[bytes | Exception] = []
     histories, selections = [user.history for user in users], [user.selection for user in users]
     try:
-        settings = histories, query.k, query.candidates, selections
-        tops = recommender.recommend_visited(*settings, theory=query.theory)
+        settings, explained = (histories, query.k, query.candidates, selections), query.reasons or query.theory
+        tops = recommender.recommend_visited(*settings, explained=explained, theory=query.theory)
         for user, top in zip(users, tops, strict=True):
             nodes: list[dict[str, Any]] = [{"node": encode_label(label), "score": score} for label, score in top]
-            for node, reason in zip(nodes, top.reasons if query.reasons or query.theory else (), strict=False):
+            for node, reason in zip(nodes, top.reasons if explained else (), strict=False):
                 node |= {
                     "ranks": reason.ranks,
                     "candidates": reason.candidates,
@@ -201,7 +206,7 @@ def answer_users(query: RecommendQuery, users: Sequence[QueryUser]) -> list[byte
                 answer["used"] = encode_labels([top.graph.label(node) for node in visited if node not in missing])
             if user.skipped:
                 answer["skipped"] = encode_labels(user.skipped)
-            answers.append(json.dumps(answer, separators=(",", ":")).encode())
+            answers.append(to_json(answer))
     except Exception as error:
         if len(users) == 1:
             return [error]

@@ -151,7 +151,8 @@ class RecommendRequest(_Request):
 
     model_config = _example(graph="toy:library", history=["music", "physics"], k=3, candidates="last", reasons=True)
     history: Labels | None = None
-    """One history; give this or `histories`. If it is empty, the nodes of the highest PageRank are recommended."""
+    """One history; give this or `histories`. If it is empty, the nodes with the most visitors are recommended,
+    or with the highest PageRank."""
     histories: Annotated[list[Labels], Field(fail_fast=True, min_length=1, max_length=_MAX_ITEMS)] | None = None
     """Several histories, each possibly empty; give this or `history`."""
     k: Count = 10
@@ -174,11 +175,13 @@ class RecommendRequest(_Request):
     weights: Annotated[dict[str, float], Field(max_length=10)] | None = None
     """Weights of the components of the mixture, by the names of their rankers; equal if null. Only their proportions
     matter."""
+    recency: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Weight of a visit relative to the next one in PageRank."""
     reasons: bool = False
     theory: bool = False
     """Reasons also have the gaps that a node opens and closes, and the change of compressibility."""
     prepared_only: bool = False
-    """Answer at once, without simulation: use the prepared nodes of a history, and PageRank alone if none is prepared.
+    """Answer at once: use the prepared nodes of a history alone, and PageRank of all of them if none is prepared.
     Otherwise missing nodes are prepared first, which may take long."""
 
     @model_validator(mode="after")
@@ -194,9 +197,9 @@ class RecommendRequest(_Request):
 
     @property
     def ranker_settings(self) -> tuple[Any, ...]:
-        """Name of the ranker, weights as pairs, and whether missing nodes are simulated."""
+        """Name of the ranker, weights as pairs, whether missing nodes are computed, and recency."""
         weights = None if self.weights is None else tuple(self.weights.items())
-        return self.ranker, weights, not self.prepared_only
+        return self.ranker, weights, not self.prepared_only, self.recency
 
     @property
     def unknown_labels(self) -> Literal["error", "skip"]:
@@ -514,7 +517,7 @@ class RecommendResponse(_Response):
     candidates: int
     recommendations: list[RecommendedNode]
     used: list[NodeLabel] | None = None
-    """Prepared nodes of the history, with `prepared_only`; PageRank uses the whole history."""
+    """Prepared nodes of the history, with `prepared_only`; if there are none, PageRank uses the whole history."""
     skipped: list[NodeLabel] | None = None
     """Labels of the history that the graph does not have, if some were left out."""
 

@@ -34,8 +34,8 @@ _HEAD_SECONDS, _WRITE_SECONDS = 10.0, 30.0
 def open_socket(host: str, port: int) -> socket.socket:
     """Open a socket that accepts connections; raise SettingError if the address cannot be used."""
     try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        opened = socket.socket(family, kind)
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        opened = socket.socket(family, kind, protocol)  # asyncio sends without delay if it knows that this is TCP
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
         opened.listen()

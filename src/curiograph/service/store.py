@@ -28,9 +28,8 @@ from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
 from curiograph.graph.labels import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.predict import make_study
-from curiograph.recommendation.curious_ranker import CuriousRanker
 from curiograph.recommendation.parts_file import read_alpha
-from curiograph.recommendation.rankers import MixtureRanker, as_ranker
+from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, as_ranker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
 from curiograph.service.json_labels import LabelIndex
@@ -86,8 +85,9 @@ class OpenGraph:
 
     @cached_property
     def get_recommender(self) -> Callable[..., Recommender]:
-        """Return a recommender of the components of the default one by its ranker, weights (pairs) and whether it
-        simulates: if not, it uses the prepared nodes of a history, and PageRank alone. The last ones are kept."""
+        """Return a recommender of the components of the default one by its ranker, weights (pairs), whether it
+        computes what is not prepared (if not, it uses the prepared nodes of a history, or else PageRank), and the
+        recency of PageRank. The last ones are kept."""
         return lru_cache(_MAX_RECOMMENDERS)(partial(vary_recommender, self.recommender))
 
     def is_prepared_for(self, alpha: float | None) -> bool:
@@ -119,15 +119,18 @@ class OpenGraph:
             return self.copy
 
 
-def vary_recommender(default: Recommender, ranker: str, weights: Any, simulates: bool) -> Recommender:
+def vary_recommender(default: Recommender, ranker: str, weights: Any, simulates: bool, recency: float) -> Recommender:
     """Return a recommender of the components of another one, see `OpenGraph.get_recommender`."""
-    if (ranker, weights, simulates) == ("mixture", None, True):
+    if (ranker, weights, simulates, recency) == ("mixture", None, True, 1.0):
         return default
     chosen, parts = as_ranker(ranker, weights=weights and dict(weights)), default.ranker.parts()
     made = replace(chosen, components=parts) if isinstance(chosen, MixtureRanker) else parts[ranker]
-    return Recommender(default.graph, made).replace_parts(
-        lambda each: replace(each, simulates=simulates) if isinstance(each, CuriousRanker) else each
-    )
+
+    def vary_part(part: Any) -> Any:
+        changes = {"recency": recency} if isinstance(part, PageRankRanker) else {}
+        return replace(part, simulates=simulates, **changes)
+
+    return Recommender(default.graph, made).replace_parts(vary_part)
 
 
 @dataclass

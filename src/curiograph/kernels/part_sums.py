@@ -1,0 +1,50 @@
+"""Sums over the parts of many histories: the visits of every node that some part reaches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.kernels.adjacency import find_lowest
+from curiograph.kernels.jit import kernel
+
+
+@kernel
+def sum_parts(bounds, nodes, visits, totals, excluded_bounds, excluded, num_nodes):
+    """Return offsets by user, nodes (ascending) that some part reaches, and their shares of the visits by component.
+
+    The entries of user i and component c are at `bounds[r] : bounds[r + 1]` with r = i * components + c; their sums are
+    divided by `totals[i, c]`. Nodes that are `excluded` for a user are left out.
+    """
+    users, components = totals.shape
+    most = 0
+    for user in range(users):
+        most += min(num_nodes, bounds[(user + 1) * components] - bounds[user * components])
+    sums = np.zeros((num_nodes, components))
+    words = np.zeros(num_nodes // 64 + 1, np.uint64)  # a bit of each node that is reached
+    offsets, reached, shares = np.zeros(users + 1, np.int64), np.empty(most, np.int32), np.empty((components, most))
+    count = 0
+    for user in range(users):
+        for c in range(components):
+            row = user * components + c
+            for k in range(bounds[row], bounds[row + 1]):
+                v = np.uint32(nodes[k])  # unsigned: negative indices need not be handled
+                sums[v, c] += visits[k]
+                words[v >> np.uint32(6)] |= np.uint64(1) << np.uint64(v & np.uint32(63))
+        for k in range(excluded_bounds[user], excluded_bounds[user + 1]):
+            v = np.uint32(excluded[k])
+            words[v >> np.uint32(6)] &= ~(np.uint64(1) << np.uint64(v & np.uint32(63)))
+            for c in range(components):
+                sums[v, c] = 0.0
+        for word in range(words.shape[0]):
+            bits = words[word]
+            words[word] = 0
+            while bits != np.uint64(0):
+                v = 64 * word + find_lowest(bits)
+                bits &= bits - np.uint64(1)
+                reached[count] = v
+                for c in range(components):
+                    shares[c, count] = sums[v, c] / totals[user, c]
+                    sums[v, c] = 0.0
+                count += 1
+        offsets[user + 1] = count
+    return offsets, reached[:count], shares[:, :count]
