@@ -13,8 +13,7 @@ import curiograph as cg
 
 def save_parts(path):
     recommender = cg.Recommender(cg.toys.library())
-    recommender.prepare(["music"])
-    recommender.save(path)
+    recommender.prepare(["music"], file=path)
 
 
 WRITERS = {

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -204,6 +205,9 @@ def test_recommend_for_one_and_for_many(run, here):
     many = run("recommend", "toy:library", "--histories", "events.csv", "-k", "2", "--json")
     assert [user["user"] for user in many.document["users"]] == ["ann", "bob", "cid", "dora"]
     assert "outside the graph: 1" in many.err
+    Path("sessions.csv").write_text("user,session,item\nann,1,music\nann,2,mathematics\n")
+    (ann,) = run("recommend", "toy:library", "--histories", "sessions.csv", "--json").document["users"]
+    assert ann["history"] == ["music", "mathematics"]
 
 
 def test_recommend_with_prepared_nodes(run, here):
@@ -215,6 +219,13 @@ def test_recommend_with_prepared_nodes(run, here):
     few = run("recommend", "toy:library", "--parts", "few.safetensors", "--prepare", "--top", "3")
     assert few.err.endswith("3 nodes prepared\n")
     assert run("recommend", "toy:library", "--history", "music", "--top", "3").code == 2
+    assert run("recommend", "toy:library", "--parts", "a.safetensors", "--prepare", "--alpha", "0.3").code == 0
+    low, own = (run(*line, *more).document for more in (["--parts", "a.safetensors"], ["--alpha", "0.3"]))
+    cg.write_graph(cg.toys.library(), "graph.safetensors")
+    wrong = run("recommend", "toy:library", "--history", "music", "--parts", "graph.safetensors")
+    assert wrong.code == 2
+    assert "graph.safetensors: is not a parts file" in wrong.err
+    assert low["recommendations"][0]["ranks"] == own["recommendations"][0]["ranks"]
     ran = run("recommend", "links.tsv", "--history", "a", "--parts", "p.safetensors")
     assert (ran.code, ran.out) == (2, "")
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +42,11 @@ def compute(engine, progress=None):
     returns = cg.evaluate("igt-ws", [graph], "igt", 6, 1000, seed=3, engine=engine, **more).returns
     histories = [[node, (3 * node + 5) % 400] for node in range(0, 200, 5)]
     eta = cg.curious_pagerank(graph, "greedy", 0.85, histories, max_walks=2_000, seed=4, engine=engine)
-    return b"".join([returns[0].tobytes(), eta.scores.tobytes(), eta.stderr.tobytes()]).hex()[::97]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "parts.safetensors")
+        cg.Recommender(graph).prepare(file=file, engine=engine)
+        parts = hashlib.sha256(file.read_bytes()).digest()
+    return b"".join([returns[0].tobytes(), eta.scores.tobytes(), eta.stderr.tobytes()]).hex()[::97] + parts.hex()
 
 
 @pytest.mark.parametrize("what", ["run", "kill"])

@@ -12,6 +12,7 @@ import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import check_out, emit, print_remark, show_progress
 from curiograph.errors import SettingError
+from curiograph.recommendation.parts_file import read_alpha
 from curiograph.validation import check_integer
 
 
@@ -31,7 +32,9 @@ def recommend(
     weights: Annotated[
         str | None, typer.Option(help="Weights of the mixture, as in pagerank=1,igt=0.5,cpt=0.5. Default: equal.")
     ] = None,
-    alpha: options.Alpha = 0.85,
+    alpha: Annotated[
+        float | None, typer.Option(help="Probability to continue. Default: that of --parts that are read, or 0.85.")
+    ] = None,
     exclude: Annotated[str | None, typer.Option(help="Labels that are never recommended, separated by commas.")] = None,
     theory: Annotated[
         bool, typer.Option("--theory", help="Add the gaps opened and closed, and compressibility, to the reasons.")
@@ -56,6 +59,8 @@ def recommend(
     if top is not None and not prepare:
         raise SettingError(f"--top is {top}, but nothing is prepared; add --prepare, or leave it out.")
     g = options.open_graph(graph, directed)
+    if alpha is None:
+        alpha = 0.85 if prepare or parts is None else read_alpha(parts)
     recommender = cg.Recommender(g, ranker, alpha=alpha, weights=_parse_weights(weights), seed=output.seed)
     settings: Any = {"candidates": candidates, "theory": theory}
     if exclude is not None:
@@ -75,13 +80,14 @@ def recommend(
         found = recommender.recommend(options.read_labels(g, history), k, **settings)
         emit(output, found, found.to_frame(), graph=g)
     elif histories is not None:
-        people = options.Columns().read(histories)
-        tops = recommender.recommend([list(walk) for walk in people], k, unknown="skip", **settings)
-        who = [{"user": people.user(number), "session": people.session(number)} for number in range(len(people))]
-        users = [{**names, **found.to_dict()} for names, found in zip(who, tops, strict=True)]
+        people, by_user = options.Columns().read(histories), dict[Any, list[Any]]()
+        for number, walk in enumerate(people):
+            by_user.setdefault(people.user(number), []).extend(walk)  # of all sessions
+        tops = recommender.recommend(list(by_user.values()), k, unknown="skip", **settings)
+        users = [{"user": user, **found.to_dict()} for user, found in zip(by_user, tops, strict=True)]
         rows = [
-            {**names, **row}
-            for names, found in zip(who, tops, strict=True)
+            {"user": user, **row}
+            for user, found in zip(by_user, tops, strict=True)
             for row in found.to_frame().to_dict("records")
         ]
         emit(output, {"users": users, "skipped": people.on(g).skipped}, rows, graph=g)

@@ -142,7 +142,7 @@ class Engine:
                         progress(f"{name}: {finished_size:,} of {total:,} {unit}{note}", finished_size / max(1, total))
                         yield index, result
         except KeyboardInterrupt:
-            advice = "nothing is kept; use a run folder (--run FOLDER) to be able to resume"
+            advice = "nothing is kept; with a run folder (--run, or Engine(run=)) a rerun resumes"
             if run:
                 advice = f"they are kept in {run}: rerun the command to resume"
             raise JobStopped(f"stopped after {len(done):,} of {len(tasks):,} tasks of {name}; {advice}") from None

@@ -13,7 +13,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
-from curiograph.human.trajectories import Trajectories
+from curiograph.human.trajectories import Trajectories, as_trajectories
 from curiograph.progress import Progress, no_progress
 from curiograph.validation import check_choice, check_integer
 
@@ -75,6 +75,7 @@ def cooccurrence_graph(
     check_choice("similarity", similarity, get_args(ItemSimilarity))
     check_integer("fewest", fewest, 1, "give the minimum number of users of an item, 1 or more")
     check_integer("neighbors", neighbors, 1, "give the number of nearest items, from 1 to 1,000", most=1000)
+    walks = as_trajectories(walks)
     visited = np.unique(walks.nodes)
     size = len(visited)
     names = [walks.names[int(node)] for node in visited]
