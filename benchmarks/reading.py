@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 
 import curiograph as cg
-from benchmarks.rows import Row, allow, time_medians
+from benchmarks.rows import Row, allow, time_call, time_medians
 
 
 def time_edge_lists(seed: int, quick: bool) -> Iterator[Row]:
@@ -47,8 +47,14 @@ def time_logs(seed: int, quick: bool) -> Iterator[Row]:
 
 
 def time_motives(seed: int, quick: bool) -> Iterator[Row]:
-    """Time the comparison of all motives on the games of Wikispeedia, if CURIOGRAPH_DATA has them."""
+    """Time the comparison of all motives on the games of Wikispeedia if CURIOGRAPH_DATA has them, or on few walks."""
     folder = Path(os.environ.get("CURIOGRAPH_DATA", "")).resolve() / "wikispeedia"
+    if quick:
+        graph = cg.toys.library()
+        walks = [cg.explore(graph, "random", steps=6, seed=seed + walk).nodes for walk in range(20)]
+        people = cg.human.Trajectories.from_walks(walks, users=[walk % 5 for walk in range(20)])
+        seconds = time_call(partial(cg.human.hypotheses, graph, people))
+        yield allow("compare all motives, all cores", "20 walks on a toy graph", seconds, 60.0)
     if quick or not (folder / "paths_finished.tsv").is_file():
         return
     call = "data = cg.human.load_dataset(path); cg.human.hypotheses(data.graph, data)"

@@ -270,7 +270,7 @@ def report(document: dict[str, Any]) -> Report:
         "visited one after the other (steps). All settings, including the graph of PageRank, are those of the highest "
         "NDCG@10 on validation users: the training events, split once more in the same way. `recency` weighs a visit "
         "relative to the next one; `memory` are walkers that remember their path as curious ones do, and choose at "
-        "random; all walkers take at most three steps (in the stored run, whatever the weights). After a first "
+        "random; all walkers take at most three steps. After a first "
         "run, in which PageRank with recency had an NDCG@10 of 0.054 on the last split of MovieLens, the graph of "
         "steps was added, PageRank with recency got a choice of graphs and other grids, validation users became 600 "
         "instead of 500, and the grids of item-kNN and EASE were widened. Every method ranks all unvisited items of "
