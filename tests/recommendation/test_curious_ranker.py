@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
+from curiograph import kernels
 from curiograph.agents.heuristics import GreedyAgent
 from curiograph.exploration.mdp import Candidates
 from curiograph.recommendation.parts import Part, sum_parts
@@ -156,3 +157,17 @@ def test_kernel_of_few_steps_agrees_with_the_general_simulation(reward, fallback
 def test_bad_settings(settings, message):
     with pytest.raises(cg.CuriographError, match=message):
         cg.CuriousRanker(**settings)
+
+
+@given(st.data())
+def test_most_visited_nodes_are_kept(data):
+    size = data.draw(st.integers(1, 60))
+    levels = st.sampled_from([0.0, 1e-8, 1e-7, 0.1, 0.25, 0.2500001, 0.5]) | st.floats(1e-9, 10)
+    visits = np.array(data.draw(st.lists(levels, min_size=size, max_size=size)))
+    nodes = np.array(data.draw(st.permutations(range(size))), np.int32)
+    most, step = data.draw(st.integers(1, size)), 2.0**-30
+    rounded = (np.round(visits / step) * step).astype(np.float32)
+    best = sorted(np.flatnonzero(rounded > 1e-7), key=lambda i: (-rounded[i], nodes[i]))[:most]
+    best.sort(key=lambda i: nodes[i])
+    kept, kept_visits = kernels.part_sums.keep_most_visited(nodes, visits, most, 1e-7, step)
+    assert (kept.tolist(), kept_visits.tolist()) == (nodes[best].tolist(), rounded[best].tolist())

@@ -1,11 +1,44 @@
-"""Sums over the parts of many histories: the visits of every node that some part reaches."""
+"""Parts: the most visited nodes from one start, and sums over the parts of many histories."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from curiograph.kernels.adjacency import find_lowest
+from curiograph.kernels.cluster_merging import push_largest
 from curiograph.kernels.jit import kernel
+
+
+@kernel
+def keep_most_visited(nodes, visits, most, least, step):
+    """Return the `most` nodes with the most visits, ascending, and their visits in multiples of `step`.
+
+    Visits of `least` or fewer are left out; of equal visits, the lower node counts as more visited.
+    """
+    rounded = np.empty(nodes.shape[0], np.float32)
+    bits = rounded.view(np.int32)  # in the order of the numbers, none of which is negative
+    counts, bucket, above = np.zeros(1 << 11, np.int64), (1 << 11) - 1, 0
+    for i in range(nodes.shape[0]):
+        rounded[i] = np.rint(visits[i] / step) * step
+        if rounded[i] > least:
+            counts[bits[i] >> 20] += 1
+    while bucket > 0 and above + counts[bucket] <= most:
+        above += counts[bucket]
+        bucket -= 1
+    keys, count, num_last = np.empty(most, np.int64), 0, 0
+    values, last = np.empty(most - above), np.empty(most - above, np.int64)  # of the bucket of which some are kept
+    for i in range(nodes.shape[0]):
+        if rounded[i] > least and bits[i] >> 20 >= bucket:
+            if bits[i] >> 20 > bucket:
+                keys[count] = np.int64(nodes[i]) << 32 | np.int64(bits[i])
+                count += 1
+            elif most > above:
+                num_last = push_largest(values, last, num_last, float(bits[i]), nodes[i])
+    for k in range(num_last):
+        keys[count] = last[k] << 32 | np.int64(values[k])
+        count += 1
+    keys = np.sort(keys[:count])
+    return (keys >> 32).astype(np.int32), keys.astype(np.int32).view(np.float32)
 
 
 @kernel

@@ -25,11 +25,12 @@ def allocate_workspace(indptr, least):
 
 
 @kernel
-def push_visits(indptr, indices, weights, share, alpha, start, work, queue):
-    """Return the nodes reached, in order of discovery, their visits, and the mass that waits at them.
+def push_visits(indptr, indices, weights, share, alpha, spread, scale, start, work, queue):
+    """Return the nodes reached, in order of discovery, their expected visits, and those of all nodes together.
 
-    `share` is 1 / strength of every node, or None if all weights are equal. `work` and `queue` are from
-    `allocate_workspace`, and can be used again.
+    The mass that waits in the end has spread far: after its next visit, the walk is at node v with probability
+    `spread[v] / scale`. `share` is 1 / strength of every node, or None if all weights are equal. `work` and `queue` are
+    from `allocate_workspace`, and can be used again.
     """
     touched, count = np.empty(1024, np.int32), np.int64(1)
     touched[0] = queue[0] = start
@@ -55,8 +56,14 @@ def push_visits(indptr, indices, weights, share, alpha, start, work, queue):
             if before == 0.0 < after and work[u, VISITS] == 0.0:
                 touched[count] = u
                 count += 1
-    nodes, visits, waiting = touched[:count].copy(), np.empty(count), np.empty(count)
+    left = 0.0
     for k in range(count):
-        visits[k], waiting[k] = work[nodes[k], VISITS], work[nodes[k], WAITING]
-        work[nodes[k], VISITS] = work[nodes[k], WAITING] = 0.0
-    return nodes, visits, waiting
+        left += work[touched[k], WAITING]
+    left /= 1.0 - alpha
+    nodes, expected, total = touched[:count].copy(), np.empty(count), left
+    for k in range(count):
+        v = nodes[k]
+        total += work[v, VISITS]
+        expected[k] = work[v, VISITS] + work[v, WAITING] + alpha * left * spread[v] / scale
+        work[v, VISITS] = work[v, WAITING] = 0.0
+    return nodes, expected, total
