@@ -126,7 +126,7 @@ class DecayedKnn(ItemKnn):
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         weights = [self.recency ** np.arange(len(history))[::-1] for history in histories]
-        rows = np.stack([w @ self.similar[history] for w, history in zip(weights, histories, strict=True)])
+        rows = np.stack([w @ self.weights[history] for w, history in zip(weights, histories, strict=True)])
         return np.asarray(rows[candidates.walks, candidates.nodes])
 
 

@@ -126,8 +126,9 @@ def test_as_ranker_accepts_objects_and_refuses_other_values():
     assert as_ranker(Popular()).name == "popular"
     assert as_ranker(type("Nameless", (), {"scores": Popular.scores})()).name == "Nameless"
     assert as_ranker("igt", alpha=0.5).alpha == 0.5
+    assert as_ranker("pagerank:0.9", alpha=0.5) == cg.PageRankRanker(0.5, 0.9)
     for ranker in ("ight", 3, None, np.ones(3), Popular, cg.PageRankRanker, lambda g, h, c: 0):
-        with pytest.raises(cg.errors.UnknownNameError, match="mixture, pagerank, igt, cpt"):
+        with pytest.raises(cg.errors.UnknownNameError, match="mixture, pagerank, pagerank:RECENCY, igt, cpt"):
             as_ranker(ranker)
     for ranker in ("igt", Popular(), own):
         with pytest.raises(cg.SettingError, match="weights"):

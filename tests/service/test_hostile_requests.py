@@ -1,4 +1,4 @@
-"""Hostile heads, bodies and uploads: whatever a client sends, the service answers others meanwhile."""
+"""Hostile heads, bodies and uploads are answered or cut off; `benchmarks.load` measures how they delay others."""
 
 from __future__ import annotations
 
@@ -15,15 +15,6 @@ import pytest
 from benchmarks.hostile_requests import MEGABYTE, create_bodies, create_heads, create_uploads
 from support.serving import start_server
 
-MAX_BLOCK = 0.2
-"""Seconds in which /healthz must answer, whatever other clients send."""
-
-
-def measure_seconds(process: psutil.Process) -> float:
-    """Return the processor time of the event loop so far: that of the main thread of the server process."""
-    (main,) = (thread for thread in process.threads() if thread.id == process.pid)
-    return float(main.user_time + main.system_time)
-
 
 def post(address: str, path: str, body: bytes) -> int:
     """Return the status of a response."""
@@ -38,40 +29,31 @@ def post(address: str, path: str, body: bytes) -> int:
 
 
 def attack(bodies: list[tuple[str, str, bytes]], uploads: list[tuple[str, str, bytes]]) -> None:
-    """Send everything to a server; check its answers, that it answers others meanwhile, and its memory.
-
-    The time is that of the processor, since others may use it at the same time: whatever a request costs the event loop
-    is an upper bound of how long it delays other requests.
-    """
+    """Send everything to a server; check its answers and its memory."""
     with start_server("--seconds", "5") as (address, started):
         process = psutil.Process(started.pid)
-        first, costs = process.memory_info().rss, []
+        first = process.memory_info().rss
         for name, path, content in [
             *((name, f"/api/v1/{path}", content) for name, path, content in bodies),
             *((name, f"/api/v1/graphs?name={file}", content) for name, file, content in uploads),
         ]:
-            before = measure_seconds(process)
             status = post(address, path, content)
             assert 200 <= status < 300 or status in (400, 404, 413, 422, 503), (name, status)
-            costs.append((measure_seconds(process) - before, name))
-        assert max(costs)[0] <= MAX_BLOCK, sorted(costs)[-5:]
         assert process.memory_info().rss - first < 500 * MEGABYTE
 
 
 @pytest.mark.long
 def test_heads_are_limited_in_size_and_time() -> None:
     with start_server("--seconds", "5") as (address, started):
-        server, process = urlsplit(address), psutil.Process(started.pid)
+        server = urlsplit(address)
         for name, pieces, pause in create_heads(16 * MEGABYTE):
-            before, start, sent = measure_seconds(process), time.monotonic(), 0
+            sent = 0
             with suppress(OSError), socket.create_connection((server.hostname, server.port)) as connection:
                 for piece in pieces:
                     connection.sendall(piece)
                     sent += 1
                     time.sleep(pause)
             assert sent < len(pieces), name  # the server has closed the connection
-            assert measure_seconds(process) - before <= MAX_BLOCK, name
-            assert time.monotonic() - start < 15, name
         started.send_signal(signal.SIGTERM)
         assert "Traceback" not in (started.stderr.read() if started.stderr else "")
 

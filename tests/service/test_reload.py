@@ -102,14 +102,15 @@ def test_graph_and_prepared_nodes_are_replaced_together(file, tmp_path, caplog):
     assert opened.recommender.num_prepared > 0
 
 
-def test_alpha_of_the_prepared_nodes_is_the_default(file, tmp_path):
-    parts, recommender = tmp_path / "parts.safetensors", cg.Recommender(cg.Graph.from_edges(OLD), alpha=0.4)
+@pytest.mark.parametrize("ranker", ["mixture", "pagerank"])
+def test_ranker_and_alpha_of_the_prepared_nodes_are_the_default(ranker, file, tmp_path):
+    parts, recommender = tmp_path / "parts.safetensors", cg.Recommender(cg.Graph.from_edges(OLD), ranker, alpha=0.4)
     recommender.prepare(file=parts)
     with open_client(graphs={"items": file}, parts={"items": parts}) as client:
         wait_until(lambda: client.get("/readyz").status_code == 200)
-        for body in ({}, {"alpha": 0.4}, {"alpha": 0.85}):
-            found = client.post("/api/v1/recommend", json={"graph": "items", "history": ["a"], **body}).json()
-            expected = cg.recommend(recommender.graph, ["a"], alpha=body.get("alpha", 0.4))
+        for body in ({}, {"alpha": 0.4}, {"alpha": 0.85}, {"ranker": "pagerank:0.5"}, {"ranker": "igt"}):
+            found = client.post("/api/v1/recommend", json={"graph": "items", "history": ["a", "b"], **body}).json()
+            expected = cg.recommend(recommender.graph, ["a", "b"], **{"alpha": 0.4, "ranker": ranker} | body)
             assert {each["node"]: each["score"] for each in found["recommendations"]} == pytest.approx(dict(expected))
         assert client.app.state.service.graphs.open("items").recommender.num_prepared == recommender.num_prepared
 

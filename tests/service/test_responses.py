@@ -139,6 +139,8 @@ def test_recommend_with_excluded_allowed_unknown_and_no_nodes(api):
     "settings",
     [
         {"ranker": "pagerank"},
+        {"ranker": "pagerank:0.5"},
+        {"ranker": "pagerank:0.5", "alpha": 0.2},
         {"ranker": "igt", "alpha": 0.85},
         {"ranker": "cpt", "alpha": 0.5},
         {"weights": {"pagerank": 1, "igt": 0.5}},
@@ -155,13 +157,6 @@ def test_rankers_equal_library(api, settings):
         assert user["recommendations"][0]["sentence"] == expected.reasons[0].sentence
 
 
-def test_recency_weighs_late_visits_more(api):
-    graph, history = cg.toys.library(), ["music", "physics", "logic"]
-    expected = cg.recommend(graph, history, 4, ranker=cg.PageRankRanker(recency=0.5))
-    found = post(api, "recommend", graph=LIBRARY, k=4, history=history, ranker="pagerank", recency=0.5)
-    assert {each["node"]: each["score"] for each in found["recommendations"]} == pytest.approx(dict(expected))
-
-
 def test_rankers_with_the_same_alpha_share_what_is_prepared(api):
     opened = api.app.state.service.graphs.open("rg")
     post(api, "recommend", graph="rg", history=[1, 2], ranker="igt")
@@ -172,9 +167,9 @@ def test_rankers_with_the_same_alpha_share_what_is_prepared(api):
             api, "recommend", graph="rg", history=[1, 2], weights={"igt": number, "cpt": 1}, prepared_only=True
         )
         assert found["used"] == []
-    again = opened.get_recommender("igt", None, True, 1.0)
+    again = opened.get_recommender("igt", None, True)
     assert len(again.find_missing(range(5))) == 3
-    assert opened.get_recommender("igt", None, True, 1.0) is again
+    assert opened.get_recommender("igt", None, True) is again
 
 
 def test_similar_nodes_are_recommended_to_who_visited_one(api):
@@ -257,7 +252,8 @@ def test_search_order():
         ("recommend", {"graph": LIBRARY, "history": ["x"], "histories": [["x"]]}, 422, "either history or histories"),
         ("recommend", {"graph": LIBRARY, "histories": [["musik"]], "unknown": "error"}, 422, "'music'"),
         ("recommend", {"graph": LIBRARY, "history": [], "diversity": 2}, 422, "diversity"),
-        ("recommend", {"graph": LIBRARY, "history": [], "ranker": "ease"}, 422, "'pagerank', 'igt' or 'cpt'"),
+        ("recommend", {"graph": LIBRARY, "history": [], "ranker": "ease"}, 422, "pagerank:RECENCY, igt, cpt"),
+        ("recommend", {"graph": LIBRARY, "history": [], "ranker": "pagerank:2"}, 422, "recency is 2"),
         ("recommend", {"graph": LIBRARY, "history": [], "alpha": 1}, 422, "alpha"),
         ("recommend", {"graph": LIBRARY, "history": [], "weights": {"ease": 1}}, 422, "'ease'"),
         ("recommend", {"graph": LIBRARY, "history": [], "weights": {"igt": 0}}, 422, "not all zero"),

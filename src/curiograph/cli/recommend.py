@@ -12,7 +12,7 @@ import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import check_out, emit, print_remark, show_progress
 from curiograph.errors import SettingError
-from curiograph.recommendation.parts_file import read_alpha
+from curiograph.recommendation.parts_file import read_ranker
 from curiograph.validation import check_integer
 
 
@@ -28,7 +28,13 @@ def recommend(
         Literal["all", "last", "history"],
         typer.Option(help="All unvisited nodes, or the neighbors of the last node or of the history."),
     ] = "all",
-    ranker: Annotated[str, typer.Option(help="mixture, pagerank, igt or cpt.")] = "mixture",
+    ranker: Annotated[
+        str | None,
+        typer.Option(
+            help="mixture; pagerank; pagerank:0.9, in which a visit has 0.9 times the weight of the next; igt or cpt. "
+            "Default: that of --parts that are read, or mixture."
+        ),
+    ] = None,
     weights: Annotated[
         str | None, typer.Option(help="Weights of the mixture, as in pagerank=1,igt=0.5,cpt=0.5. Default: equal.")
     ] = None,
@@ -59,8 +65,8 @@ def recommend(
     if top is not None and not prepare:
         raise SettingError(f"--top is {top}, but nothing is prepared; add --prepare, or leave it out.")
     g = options.open_graph(graph, directed)
-    if alpha is None:
-        alpha = 0.85 if prepare or parts is None else read_alpha(parts)
+    default = ("mixture", 0.85) if prepare or parts is None else read_ranker(parts)
+    ranker, alpha = ranker or default[0], default[1] if alpha is None else alpha
     recommender = cg.Recommender(g, ranker, alpha=alpha, weights=_parse_weights(weights), seed=output.seed)
     settings: Any = {"candidates": candidates, "theory": theory}
     if exclude is not None:

@@ -19,7 +19,7 @@ from curiograph.errors import RankerError, SettingError, WalkError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
-from curiograph.recommendation.incidence import build_incidence, gather_product, multiply_blocks
+from curiograph.recommendation.incidence import build_incidence, gather_product, multiply_blocks, to_dense
 from curiograph.recommendation.ranker import Ranker
 from curiograph.validation import check_choice, check_integer, is_number
 
@@ -184,20 +184,35 @@ class Markov(Ranker):
 
 
 @dataclass(frozen=True, eq=False)
-class ItemKnn(Ranker):
-    """Item-based nearest neighbors with cosine similarity n_ij / sqrt(n_i n_j), n being numbers of walks or of users.
+class LinearRanker(Ranker):
+    """Scores that are sums of the weights from visited nodes, divided by their absolute weights to all nodes."""
 
-    The score of a candidate is the sum of its similarities to the visited nodes, divided by that of all nodes.
+    weights: Any
+    """Weight from each node (row) to each other, an array or a scipy csr_array."""
+
+    @cached_property
+    def _totals(self) -> Float64:
+        return np.asarray(abs(self.weights).sum(axis=1))
+
+    def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+        _check_size(self, graph, self.weights.shape[0])
+        return gather_product(_build_histories(histories, self._totals), self.weights, candidates)
+
+    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
+        return np.asarray(to_dense(self.weights[history][:, nodes]) / (self._totals[history].sum() or 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class ItemKnn(LinearRanker):
+    """Item-based nearest neighbors with cosine similarity n_ij / sqrt(n_i n_j), n being numbers of walks or of users.
 
     >>> import curiograph as cg
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
     >>> walks = cg.human.Trajectories.from_walks([["a", "b"], ["b", "a"], ["b", "c"], ["c"]], graph=line)
-    >>> ItemKnn.from_walks(line, walks).similar.toarray().round(3).tolist()
+    >>> ItemKnn.from_walks(line, walks).weights.toarray().round(3).tolist()
     [[0.0, 0.816, 0.0], [0.816, 0.0, 0.408], [0.0, 0.408, 0.0]]
     """
 
-    similar: Any
-    """Similarity of each node (row) to its nearest nodes, a scipy csr_array."""
     name: str = "item-knn"
 
     @classmethod
@@ -224,25 +239,13 @@ class ItemKnn(Ranker):
             nearest.append(scipy.sparse.csr_array(np.where(is_kept, rows, 0)))
         return cls(scipy.sparse.vstack(nearest, format="csr"))
 
-    def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        _check_size(self, graph, self.similar.shape[0])
-        return gather_product(_build_histories(histories, self._totals), self.similar, candidates)
-
-    @cached_property
-    def _totals(self) -> Float64:
-        return np.asarray(self.similar.sum(axis=1))
-
-    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
-        return np.asarray(self.similar[history].toarray()[:, nodes]) / (self._totals[history].sum() or 1.0)
-
 
 @dataclass(frozen=True, eq=False)
-class Ease(Ranker):
+class Ease(LinearRanker):
     """Embarrassingly shallow autoencoder (Steck 2019): linear weights between items in closed form.
 
-    The score of an item is the sum of the weights to it from the visited items, divided by that of all absolute weights
-    from them. With the Gram matrix G of the users x
-    items matrix and P = (G + L2 I)^-1, the weights are -P_ij / P_jj, and zero on the diagonal.
+    With the Gram matrix G of the users x items matrix and P = (G + L2 I)^-1, the weights are -P_ij / P_jj, and zero on
+    the diagonal.
 
     >>> import curiograph as cg
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
@@ -251,8 +254,6 @@ class Ease(Ranker):
     [[0.0, 0.667, -0.25], [0.571, 0.0, 0.375], [-0.286, 0.5, 0.0]]
     """
 
-    weights: Float64
-    """Items x items: weight from a visited item (row) to a candidate."""
     name: str = "ease"
 
     @classmethod
@@ -274,18 +275,6 @@ class Ease(Ranker):
         weights /= -np.diag(weights).copy()
         weights[np.diag_indices(size)] = 0
         return cls(weights)
-
-    def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        _check_size(self, graph, len(self.weights))
-        rows = _build_histories(histories, self._totals) @ self.weights
-        return np.asarray(rows[candidates.walks, candidates.nodes])
-
-    @cached_property
-    def _totals(self) -> Float64:
-        return np.asarray(np.abs(self.weights).sum(axis=1))
-
-    def contributions(self, graph: Graph, history: Int32, nodes: Int32) -> Float64:
-        return np.asarray(self.weights[np.ix_(history, nodes)] / (self._totals[history].sum() or 1.0))
 
 
 def _build_histories(histories: Sequence[Int32], totals: Float64) -> scipy.sparse.csr_array:

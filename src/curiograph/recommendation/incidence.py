@@ -30,16 +30,21 @@ def build_incidence(walks: Trajectories, groups: Int64) -> scipy.sparse.csr_arra
 
 
 def multiply_blocks(left: Any, right: Any) -> Iterator[tuple[int, Any]]:
-    """Yield a sparse product in blocks of rows, each with the number of its first row."""
+    """Yield the product of a sparse array in blocks of rows, each with the number of its first row."""
     count = max(1, _ENTRIES // max(1, right.shape[1]))
     for first in range(0, left.shape[0], count):
         yield first, left[first : first + count] @ right
 
 
 def gather_product(left: Any, right: Any, candidates: Candidates) -> Float64:
-    """Return the entries of the sparse product of histories x nodes and nodes x nodes at the candidates."""
+    """Return the entries of the product of histories x nodes and nodes x nodes at the candidates."""
     entries = np.empty(len(candidates.nodes))
     for first, rows in multiply_blocks(left, right):
         block = slice(candidates.offsets[first], candidates.offsets[first + rows.shape[0]])
-        entries[block] = rows.toarray()[candidates.walks[block] - first, candidates.nodes[block]]
+        entries[block] = to_dense(rows)[candidates.walks[block] - first, candidates.nodes[block]]
     return entries
+
+
+def to_dense(matrix: Any) -> Any:
+    """Return a sparse or dense array as a dense one."""
+    return matrix.toarray() if scipy.sparse.issparse(matrix) else matrix

@@ -41,15 +41,9 @@ class Part(NamedTuple):
     @classmethod
     def of_most_visited(cls, graph: Graph, nodes: Int32, visits: Float64, total: float) -> Part:
         """Return the part of the most visited nodes: 1,024 of them, or 256 if the graph has more than 100,000."""
-        most = 1_024 if graph.num_nodes <= 100_000 else 256
-        rounded = (np.round(visits / _STEP) * _STEP).astype(np.float32)
-        kept = np.flatnonzero(rounded > _MIN_VISITS)
-        if len(kept) > most:
-            least = np.partition(rounded[kept], -most)[-most]
-            above, tied = kept[rounded[kept] > least], kept[rounded[kept] == least]
-            kept = np.concatenate([above, tied[np.argsort(nodes[tied])][: most - len(above)]])
-        kept = kept[np.argsort(nodes[kept])]
-        return cls(nodes[kept], rounded[kept], round(float(total) / _STEP) * _STEP)
+        most = min(len(nodes), 1_024 if graph.num_nodes <= 100_000 else 256)
+        kept, kept_visits = kernels.part_sums.keep_most_visited(nodes, visits, most, _MIN_VISITS, _STEP)
+        return cls(kept, kept_visits, round(float(total) / _STEP) * _STEP)
 
     def scale(self, factor: float) -> Part:
         """Return the part with all visits multiplied by a factor."""

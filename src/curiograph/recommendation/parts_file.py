@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,8 @@ def prepare_file(
 ) -> None:
     """Compute the parts of some positions, in ascending order, into a file; memory holds only those of a few tasks."""
     descriptions = {name: ranker.describe(graph) for name, ranker in rankers.items()}
-    others = _read_others(path, descriptions)  # raises before the work if the file is wrong
+    if as_path(path).exists():
+        _read_header(check_file(path))  # only a file of parts is replaced
     with open_atomic(path) as stream, TemporaryFile(dir=as_path(path).absolute().parent) as spool:
         places: dict[tuple[int, str], tuple[int, int]] = {}  # of the arrays of each task in the file
         for index, result in _compute_tasks(graph, rankers, nodes, engine, progress):
@@ -57,16 +58,21 @@ def prepare_file(
                 spool.seek(place)
                 yield np.frombuffer(spool.read(length * np.dtype(dtype).itemsize), dtype)
 
-        groups = {}
+        flat = {}
         for name in rankers:
             sizes = [np.diff(bounds) for bounds in read_chunks(f"{name}.offsets", np.int64)]
             offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+            flat[f"{name}.offsets"] = ArrayChunks(np.int64, len(offsets), [offsets])
             lengths = {"starts": len(nodes), "totals": len(nodes), "nodes": offsets[-1], "visits": offsets[-1]}
-            groups[name] = {"offsets": ArrayChunks(np.int64, len(offsets), [offsets])} | {
-                kind: ArrayChunks(_DTYPES[kind], int(length), read_chunks(f"{name}.{kind}", _DTYPES[kind]))
-                for kind, length in lengths.items()
-            }
-        _write_groups(stream, descriptions, groups, others)
+            for kind, length in lengths.items():
+                key, dtype = f"{name}.{kind}", _DTYPES[kind]
+                flat[key] = ArrayChunks(dtype, int(length), read_chunks(key, dtype))
+
+        def make_metadata(data: str) -> dict[str, str]:
+            header = {"version": _VERSION, "checksum": _hash_content(descriptions, data), "rankers": descriptions}
+            return {_HEADER_KEY: json.dumps(header, sort_keys=True)}
+
+        stream_tensors(stream, flat, make_metadata)
 
 
 def _compute_tasks(
@@ -101,70 +107,39 @@ def _compute_task(shared: tuple[Graph, Rankers], nodes: list[int]) -> Arrays:
     return arrays
 
 
-# ---- files ----------------------------------------------------------------------------------------------------------
-
-Groups = dict[str, dict[str, ArrayChunks]]
-Descriptions = dict[str, dict[str, Any]]
-Others = dict[str, tuple[dict[str, Any], Arrays]]
-
-
-def _read_others(path: PathLike, descriptions: Descriptions) -> Others:
-    """Return what a file holds of other rankers on the graph of the descriptions."""
-    if not as_path(path).exists():
-        return {}
-    same_graph = next(iter(descriptions.values()))["graph"]
-    found = _read_file(check_file(path)).items()
-    return {name: each for name, each in found if name not in descriptions and each[0]["graph"] == same_graph}
-
-
-def _write_groups(stream: BinaryIO, descriptions: Descriptions, groups: Groups, others: Others) -> None:
-    descriptions = descriptions | {name: description for name, (description, _) in others.items()}
-    for name, (_, arrays) in others.items():
-        groups[name] = {kind: ArrayChunks(_DTYPES[kind], len(each), [each]) for kind, each in arrays.items()}
-    flat = {f"{name}.{kind}": array for name, group in groups.items() for kind, array in group.items()}
-
-    def make_metadata(data: str) -> dict[str, str]:
-        header = {"version": _VERSION, "checksum": _hash_content(descriptions, data), "rankers": descriptions}
-        return {_HEADER_KEY: json.dumps(header, sort_keys=True)}
-
-    stream_tensors(stream, flat, make_metadata)
-
-
 def load_parts(path: PathLike, graph: Graph, rankers: Rankers) -> None:
     """Load the parts of a graph into the rankers; raise FileFormatError, and load nothing, if any of them is wrong."""
     path = check_file(path)
-    groups = {name: group for name, group in _read_file(path).items() if name in rankers}
-    if missing := [name for name in rankers if name not in groups]:
-        raise FileFormatError(f"{path}: holds no parts for {', '.join(missing)}; {_FIX}.")
-    for name, (description, _) in groups.items():
-        for entry, value in rankers[name].describe(graph).items():
-            if description[entry] != value:
-                found = quote_value(description[entry])
-                raise FileFormatError(f"{path}: its parts for {name!r} are of {entry} {found}, not {value!r}; {_FIX}.")
-    for name, (_, arrays) in groups.items():
-        parts = Parts(arrays)
-        parts.update(rankers[name].kept.get(graph, {}))
-        rankers[name].kept[graph] = parts
-
-
-def read_alpha(path: PathLike) -> float:
-    """Return the alpha that the parts of a file were prepared with."""
-    with open_tensors(check_file(path), "parts file", _FIX) as file:
-        rankers, _ = _read_header(as_path(path), file.metadata() or {})
-        return float(next(iter(rankers.values()))["alpha"])
-
-
-def _read_file(path: Path) -> Others:
-    """Return the description and the arrays of every ranker in a file; the arrays are mapped into memory."""
-    metadata, flat = map_tensors(path, "parts file", _FIX)
-    descriptions, checksum = _read_header(path, metadata)
+    descriptions, checksum = _read_header(path)
+    arrays = map_tensors(path, "parts file", _FIX)[1]
     if checksum != _hash_content(descriptions, hash_data(path)):
         raise FileFormatError(f"{path}: is damaged; {_FIX}.")
-    return {name: (each, {kind: flat[f"{name}.{kind}"] for kind in _DTYPES}) for name, each in descriptions.items()}
+    if missing := [name for name in rankers if name not in descriptions]:
+        raise FileFormatError(f"{path}: holds no parts for {', '.join(missing)}; {_FIX}.")
+    for name, ranker in rankers.items():
+        for entry, value in ranker.describe(graph).items():
+            found = descriptions[name][entry]
+            if found != value:
+                raise FileFormatError(
+                    f"{path}: its parts for {name!r} are of {entry} {quote_value(found)}, not {value!r}; {_FIX}."
+                )
+    for name, ranker in rankers.items():
+        parts = Parts({kind: arrays[f"{name}.{kind}"] for kind in _DTYPES})
+        parts.update(ranker.kept.get(graph, {}))
+        ranker.kept[graph] = parts
 
 
-def _read_header(path: Path, metadata: Mapping[str, str]) -> tuple[Any, str]:
+def read_ranker(path: PathLike) -> tuple[str, float]:
+    """Return the name of the ranker that a file was prepared for, the mixture if there are several, and its alpha."""
+    descriptions, _ = _read_header(check_file(path))
+    first, *others = descriptions
+    return "mixture" if others else first, float(descriptions[first]["alpha"])
+
+
+def _read_header(path: Path) -> tuple[dict[str, Any], str]:
     """Return the descriptions of the rankers in a file, by name, and the checksum."""
+    with open_tensors(path, "parts file", _FIX) as file:
+        metadata = file.metadata() or {}
     try:
         header = json.loads(metadata[_HEADER_KEY])
         version, descriptions, checksum = (header[key] for key in ("version", "rankers", "checksum"))

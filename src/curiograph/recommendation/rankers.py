@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -22,8 +23,6 @@ from curiograph.recommendation.parts import Part, PartRanker, compute_in_threads
 from curiograph.recommendation.ranker import AdaptedRanker, Ranker, RankerLike, score_candidates
 from curiograph.validation import is_number
 
-RANKERS = ("mixture", "pagerank", "igt", "cpt")
-
 MAX_EXACT_NODES = 50_000
 """Size up to which PageRank is solved on the whole graph unless it is prepared; on larger graphs, by local push."""
 MAX_SOLVED_NODES = 10_000
@@ -39,25 +38,30 @@ def as_ranker(
 ) -> Ranker:
     """Return the ranker that a name or an object refers to.
 
-    The names are "pagerank"; "igt" and "cpt", PageRank of greedy walkers for that reward; and "mixture" of these three.
-    An object needs a method `scores(graph, histories, candidates)`.
+    The names are "pagerank", or "pagerank:0.9" for a recency of 0.9; "igt" and "cpt", PageRank of greedy walkers for
+    that reward; and "mixture" of these three. An object needs a method `scores(graph, histories, candidates)`.
     """
     if weights is not None and not (isinstance(ranker, str) and ranker == "mixture"):
         raise SettingError(f"weights are for the mixture, and the ranker is {quote_value(ranker)}; leave them out.")
     if isinstance(ranker, str):
-        if ranker == "pagerank":
-            return PageRankRanker(alpha)
+        name, _, text = ranker.partition(":")
+        if name == "pagerank":
+            recency: Any = text or 1.0
+            with suppress(ValueError):
+                recency = float(recency)
+            return PageRankRanker(alpha, recency)  # which refuses text
         if ranker in ("igt", "cpt"):
             return CuriousRanker("greedy", ranker, alpha, seed=seed, name=ranker)
         if ranker == "mixture":
-            return MixtureRanker({name: as_ranker(name, alpha=alpha, seed=seed) for name in RANKERS[1:]}, weights)
+            names = ("pagerank", "igt", "cpt")
+            return MixtureRanker({name: as_ranker(name, alpha=alpha, seed=seed) for name in names}, weights)
     if isinstance(ranker, Ranker):
         return ranker
     if callable(getattr(ranker, "scores", None)) and not isinstance(ranker, type):
         return AdaptedRanker(ranker)
     raise UnknownNameError(
-        f"there is no ranker {quote_value(ranker)}; the rankers are {', '.join(RANKERS)}, what fit_ranker returns, or "
-        "an object with a method scores(graph, histories, candidates)."
+        f"there is no ranker {quote_value(ranker)}; the rankers are mixture, pagerank, pagerank:RECENCY, igt, cpt, "
+        "what fit_ranker returns, or an object with a method scores(graph, histories, candidates)."
     )
 
 
@@ -171,20 +175,13 @@ class PageRankRanker(PartRanker):
         workspace = workspaces.pop(self.alpha, None)  # so that no other thread uses it
         if workspace is None:
             workspace = kernels.visit_push.allocate_workspace(indptr, _PUSHED_VISITS / (1 - self.alpha))
-        parts = []
-        for node in nodes:
-            reached, visits, waiting = kernels.visit_push.push_visits(
-                indptr, indices, weights, share, self.alpha, node, *workspace
-            )
-            # The mass not yet pushed has spread far, so after its next visit it is distributed like PageRank without a
-            # history, which is the stationary distribution if the graph is undirected.
-            if graph.directed:
-                spread = _solve_global_pagerank(graph, self.alpha)[reached]
-            else:
-                spread = graph.transition.get_strength(reached) / max(graph.transition.total, 1e-300)
-            left = waiting.sum() / (1 - self.alpha)
-            expected = visits + waiting + self.alpha * left * spread
-            parts.append(Part.of_most_visited(graph, reached, expected, visits.sum() + left))
+        # what is not pushed is spread like PageRank without a history: if undirected, in proportion to strength
+        spread, scale = graph.transition.strength, max(graph.transition.total, 1e-300)
+        if graph.directed:
+            spread, scale = _solve_global_pagerank(graph, self.alpha), 1.0
+        settings = indptr, indices, weights, share, self.alpha, spread, scale
+        found = (kernels.visit_push.push_visits(*settings, node, *workspace) for node in nodes)
+        parts = [Part.of_most_visited(graph, *each) for each in found]
         workspaces[self.alpha] = workspace
         return parts
 

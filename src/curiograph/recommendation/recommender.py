@@ -180,8 +180,7 @@ class Recommender:
         labels : list, optional
             Labels of nodes. For a large graph, begin with the nodes that most users visit.
         file : path, optional
-            File, .safetensors, that is written instead of keeping the parts in memory, and then loaded. Parts of other
-            rankers on this graph that it holds are kept.
+            File, .safetensors, that is written instead of keeping the parts in memory, and then loaded.
         engine : {"local", "ray"} or Engine
             Where the parts are computed. "local" uses the threads of this process; an Engine has workers, and a run
             folder with which a stopped preparation resumes.
@@ -288,8 +287,8 @@ def recommend(
     theory : bool
         Whether reasons also have the gaps that a node opens and closes, and the change of compressibility.
     ranker : {"mixture", "pagerank", "igt", "cpt"}, Ranker or object
-        PageRank, curious PageRank for igt or cpt, a mixture of the three, a ranker that `fit_ranker` fitted to people,
-        or a custom one.
+        PageRank (with "pagerank:0.9", a visit has 0.9 times the weight of the next one), curious PageRank for igt or
+        cpt, a mixture of the three, a ranker that `fit_ranker` fitted to people, or a custom one.
     alpha : float
         Probability to continue instead of teleporting to the history. Custom rankers have their own.
     weights : dict, optional

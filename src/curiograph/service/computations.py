@@ -174,7 +174,7 @@ def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
 
 
 def recommend_nodes(opened: OpenGraph, request: schemas.RecommendRequest) -> bytes:
-    """Recommend nodes with an alpha that nothing is prepared for."""
+    """Recommend nodes with an alpha or a ranker that nothing is prepared for."""
     default = Recommender(opened.graph, alpha=float(request.alpha or 0))
     recommender = vary_recommender(default, *request.ranker_settings)
     answers, users = [], read_users(opened.labels, request, request.unknown_labels)

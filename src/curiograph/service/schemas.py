@@ -167,16 +167,16 @@ class RecommendRequest(_Request):
     `skipped`. Null: `error` with `history`, `skip` with `histories`."""
     diversity: Annotated[float, Field(ge=0, le=1)] = 0.0
     """0: the best scores; 1: nodes that share the fewest neighbors."""
-    ranker: Literal["mixture", "pagerank", "igt", "cpt"] = "mixture"
-    """PageRank, PageRank of walkers that are curious about gaps (`igt`) or compressibility (`cpt`), or a mixture."""
+    ranker: Annotated[str, Field(max_length=200)] | None = None
+    """`pagerank`; `pagerank:0.9`, in which a visit has 0.9 times the weight of the next; `igt` or `cpt`, PageRank of
+    walkers that are curious about gaps or compressibility; or `mixture`. Null: that of the prepared nodes, or the
+    mixture."""
     alpha: Annotated[float, Field(ge=0, le=0.999)] | None = None
     """Probability to continue instead of teleporting to the history; null: that of the prepared nodes. With another,
     every request is computed from scratch, which takes longer."""
     weights: Annotated[dict[str, float], Field(max_length=10)] | None = None
     """Weights of the components of the mixture, by the names of their rankers; equal if null. Only their proportions
     matter."""
-    recency: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Weight of a visit relative to the next one in PageRank."""
     reasons: bool = False
     theory: bool = False
     """Reasons also have the gaps that a node opens and closes, and the change of compressibility."""
@@ -197,9 +197,9 @@ class RecommendRequest(_Request):
 
     @property
     def ranker_settings(self) -> tuple[Any, ...]:
-        """Name of the ranker, weights as pairs, whether missing nodes are computed, and recency."""
+        """Name of the ranker, weights as pairs, and whether missing nodes are computed."""
         weights = None if self.weights is None else tuple(self.weights.items())
-        return self.ranker, weights, not self.prepared_only, self.recency
+        return self.ranker, weights, not self.prepared_only
 
     @property
     def unknown_labels(self) -> Literal["error", "skip"]:

@@ -28,7 +28,7 @@ from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
 from curiograph.graph.labels import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.predict import make_study
-from curiograph.recommendation.parts_file import read_alpha
+from curiograph.recommendation.parts_file import read_ranker
 from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, as_ranker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
@@ -85,15 +85,20 @@ class OpenGraph:
 
     @cached_property
     def get_recommender(self) -> Callable[..., Recommender]:
-        """Return a recommender of the components of the default one by its ranker, weights (pairs), whether it
-        computes what is not prepared (if not, it uses the prepared nodes of a history, or else PageRank), and the
-        recency of PageRank. The last ones are kept."""
+        """Return a recommender of the components of the default one by the settings of `vary_recommender`; the last
+        ones are kept."""
         return lru_cache(_MAX_RECOMMENDERS)(partial(vary_recommender, self.recommender))
 
-    def is_prepared_for(self, alpha: float | None) -> bool:
-        """Return whether this is the alpha of the default recommender, to which all that is prepared belongs."""
-        parts = self.recommender.ranker.parts().values()
-        return alpha is None or all(getattr(part, "alpha", alpha) == alpha for part in parts)
+    @property
+    def alpha(self) -> float:
+        """Alpha of the default recommender, and of all that is prepared."""
+        return next(iter(self.recommender.part_rankers.values())).alpha
+
+    def is_prepared_for(self, ranker: str, alpha: float) -> bool:
+        """Return whether all that is prepared, which belongs to the default recommender, serves a ranker."""
+        known = self.recommender.ranker
+        has_components = ranker == known.name or as_ranker(ranker).parts().keys() <= known.parts().keys()
+        return has_components and alpha == self.alpha
 
     @cached_property
     def places(self) -> Float64:
@@ -119,18 +124,24 @@ class OpenGraph:
             return self.copy
 
 
-def vary_recommender(default: Recommender, ranker: str, weights: Any, simulates: bool, recency: float) -> Recommender:
-    """Return a recommender of the components of another one, see `OpenGraph.get_recommender`."""
-    if (ranker, weights, simulates, recency) == ("mixture", None, True, 1.0):
+def vary_recommender(default: Recommender, ranker: str, weights: Any, simulates: bool) -> Recommender:
+    """Return a recommender of the components of another one by its ranker, weights (pairs), and whether it computes
+    what is not prepared; if not, it uses the prepared nodes of a history, or PageRank if there are none."""
+    if (ranker, weights, simulates) == (default.ranker.name, None, True):
         return default
-    chosen, parts = as_ranker(ranker, weights=weights and dict(weights)), default.ranker.parts()
-    made = replace(chosen, components=parts) if isinstance(chosen, MixtureRanker) else parts[ranker]
+    parts: dict[str, Any] = {**default.ranker.parts()}
+    chosen: Any = as_ranker(ranker, weights=weights and dict(weights))
+    if isinstance(chosen, MixtureRanker):
+        chosen = replace(chosen, components={name: parts[name] for name in chosen.components})
+    elif isinstance(chosen, PageRankRanker):
+        chosen = replace(chosen, alpha=parts[chosen.name].alpha, kept=parts[chosen.name].kept)
+    else:
+        chosen = parts[chosen.name]
 
     def vary_part(part: Any) -> Any:
-        changes = {"recency": recency} if isinstance(part, PageRankRanker) else {}
-        return replace(part, simulates=simulates, **changes)
+        return replace(part, simulates=simulates)
 
-    return Recommender(default.graph, made).replace_parts(vary_part)
+    return Recommender(default.graph, chosen).replace_parts(vary_part)
 
 
 @dataclass
@@ -172,7 +183,8 @@ class StoredGraph:
         opened = OpenGraph(graph, LabelIndex(graph))
 
         def load_parts(path: Path) -> None:
-            opened.recommender = Recommender(graph, alpha=read_alpha(path))
+            ranker, alpha = read_ranker(path)
+            opened.recommender = Recommender(graph, ranker, alpha=alpha)
             opened.recommender.load(path)
             opened.recommender.recommend([], 1)  # computes once what users without a history need
 
