@@ -102,13 +102,13 @@ def test_graph_and_prepared_nodes_are_replaced_together(file, tmp_path, caplog):
     assert opened.recommender.num_prepared > 0
 
 
-@pytest.mark.parametrize("ranker", ["mixture", "pagerank"])
+@pytest.mark.parametrize("ranker", ["mixture", "pagerank", "pagerank:0.7"])
 def test_ranker_and_alpha_of_the_prepared_nodes_are_the_default(ranker, file, tmp_path):
     parts, recommender = tmp_path / "parts.safetensors", cg.Recommender(cg.Graph.from_edges(OLD), ranker, alpha=0.4)
     recommender.prepare(file=parts)
     with open_client(graphs={"items": file}, parts={"items": parts}) as client:
         wait_until(lambda: client.get("/readyz").status_code == 200)
-        for body in ({}, {"alpha": 0.4}, {"alpha": 0.85}, {"ranker": "pagerank:0.5"}, {"ranker": "igt"}):
+        for body in ({}, {"alpha": 0.4}, {"alpha": 0.85}, {"ranker": "pagerank"}, {"ranker": "igt"}):
             found = client.post("/api/v1/recommend", json={"graph": "items", "history": ["a", "b"], **body}).json()
             expected = cg.recommend(recommender.graph, ["a", "b"], **{"alpha": 0.4, "ranker": ranker} | body)
             assert {each["node"]: each["score"] for each in found["recommendations"]} == pytest.approx(dict(expected))

@@ -23,7 +23,7 @@ from curiograph.tensors import ArrayChunks, hash_data, map_tensors, open_tensors
 Arrays = dict[str, NDArray[Any]]
 Rankers = Mapping[str, PartRanker]
 
-_VERSION = 4  # of the computation and of the file
+_VERSION = 5  # of the computation and of the file
 _TASK_NODES = 128  # prepared in one task; a stopped preparation loses at most the tasks that are running
 _DTYPES = {"starts": np.int32, "totals": np.float64, "offsets": np.int64, "nodes": np.int32, "visits": np.float32}
 _HEADER_KEY = "curiograph parts"
@@ -42,7 +42,9 @@ def prepare_file(
     path: PathLike, graph: Graph, rankers: Rankers, nodes: Sequence[int], engine: Engine, progress: Progress
 ) -> None:
     """Compute the parts of some positions, in ascending order, into a file; memory holds only those of a few tasks."""
-    descriptions = {name: ranker.describe(graph) for name, ranker in rankers.items()}
+    descriptions = {
+        name: ranker.describe(graph) | {"recency": getattr(ranker, "recency", 1.0)} for name, ranker in rankers.items()
+    }
     if as_path(path).exists():
         _read_header(check_file(path))  # only a file of parts is replaced
     with open_atomic(path) as stream, TemporaryFile(dir=as_path(path).absolute().parent) as spool:
@@ -133,7 +135,8 @@ def read_ranker(path: PathLike) -> tuple[str, float]:
     """Return the name of the ranker that a file was prepared for, the mixture if there are several, and its alpha."""
     descriptions, _ = _read_header(check_file(path))
     first, *others = descriptions
-    return "mixture" if others else first, float(descriptions[first]["alpha"])
+    recency, alpha = descriptions[first]["recency"], float(descriptions[first]["alpha"])
+    return "mixture" if others else first if recency == 1 else f"{first}:{recency}", alpha
 
 
 def _read_header(path: Path) -> tuple[dict[str, Any], str]:

@@ -68,6 +68,8 @@ class OpenGraph:
     def __init__(self, graph: Graph, labels: LabelReader | None = None, file: Path | None = None) -> None:
         self.graph, self.file = graph, file
         self.labels = labels or LabelReader(graph)
+        self.ranker = "mixture"
+        """Name of the ranker of requests that name none: that of the prepared nodes."""
         self.picture: bytes | None = None
         """The picture as compressed JSON, once it was requested."""
         self.answers: dict[str, bytes] = {}
@@ -96,9 +98,8 @@ class OpenGraph:
 
     def is_prepared_for(self, ranker: str, alpha: float) -> bool:
         """Return whether all that is prepared, which belongs to the default recommender, serves a ranker."""
-        known = self.recommender.ranker
-        has_components = ranker == known.name or as_ranker(ranker).parts().keys() <= known.parts().keys()
-        return has_components and alpha == self.alpha
+        is_known = ranker == self.ranker or as_ranker(ranker).parts().keys() <= self.recommender.ranker.parts().keys()
+        return is_known and alpha == self.alpha
 
     @cached_property
     def places(self) -> Float64:
@@ -127,8 +128,6 @@ class OpenGraph:
 def vary_recommender(default: Recommender, ranker: str, weights: Any, simulates: bool) -> Recommender:
     """Return a recommender of the components of another one by its ranker, weights (pairs), and whether it computes
     what is not prepared; if not, it uses the prepared nodes of a history, or PageRank if there are none."""
-    if (ranker, weights, simulates) == (default.ranker.name, None, True):
-        return default
     parts: dict[str, Any] = {**default.ranker.parts()}
     chosen: Any = as_ranker(ranker, weights=weights and dict(weights))
     if isinstance(chosen, MixtureRanker):
@@ -183,8 +182,8 @@ class StoredGraph:
         opened = OpenGraph(graph, LabelIndex(graph))
 
         def load_parts(path: Path) -> None:
-            ranker, alpha = read_ranker(path)
-            opened.recommender = Recommender(graph, ranker, alpha=alpha)
+            opened.ranker, alpha = read_ranker(path)
+            opened.recommender = Recommender(graph, opened.ranker, alpha=alpha)
             opened.recommender.load(path)
             opened.recommender.recommend([], 1)  # computes once what users without a history need
 
