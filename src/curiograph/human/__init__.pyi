@@ -13,7 +13,6 @@ from .data.text_source import read_texts as read_texts
 from .motives.hypotheses import hypotheses as hypotheses
 from .people.game_measures import distance_by_step as distance_by_step
 from .people.growth_comparison import compare_growth as compare_growth
-from .people.principal_components import find_components as find_components
 from .people.styles import curiosity_styles as curiosity_styles
 from .people.word_lists import estimate_network as estimate_network
 from .people.word_lists import measure_lists as measure_lists

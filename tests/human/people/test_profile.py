@@ -171,24 +171,6 @@ def test_style_and_motives_are_columns_of_the_table() -> None:
     assert set(cg.compare_groups(table, "group", permutations=99).rows["measure"]) >= {"style", "motive_degree"}
 
 
-def test_components_equal_an_eigendecomposition() -> None:
-    graph = cg.generate("ws", nodes=60, seed=0)
-    lists = [cg.explore(graph, ["greedy", "random"][n % 2], "cpt", start=n, steps=20, seed=n) for n in range(60)]
-    walks = cg.human.Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=graph)
-    table = cg.profile(graph, walks, measures=["structure", "gaps"])
-    found = cg.human.find_components(table, 2)
-    values = table.per_user()[found.measures].to_numpy()
-    eigenvalues, vectors = np.linalg.eigh(np.corrcoef(values, rowvar=False))
-    check_equal(found.explained, eigenvalues[::-1][:2] / len(found.measures))
-    check_equal(np.abs(found.loadings[:, 0]), np.abs(vectors[:, -1]) * np.sqrt(eigenvalues[-1]))
-    assert "nodes" not in found.measures  # equal for all people
-    assert found.reliability[0].value > 0.7  # two kinds of walkers
-    with pytest.raises(cg.errors.WalkError, match="2 people"):
-        cg.human.find_components(cg.profile(graph, lists[:2]))
-    with pytest.raises(cg.errors.WalkError, match="6 people or more"):  # three people span two dimensions
-        cg.human.find_components(cg.profile(graph, lists[:3]), 5)
-
-
 @settings(max_examples=25, deadline=None)
 @given(graphs_and_walks())
 def test_gaps_equal_gudhi(case: tuple[cg.Graph, list[list[int]]]) -> None:
