@@ -488,29 +488,19 @@ class Trajectories(Table):
 class Windows:
     """Observed choices as arrays, one row per choice.
 
-    Parameters
-    ----------
-    histories : array of shape (choices, nodes)
-        Positions of the distinct nodes visited before the choice, in order of visit. Rows of shorter histories are
-        padded with -1 at the beginning.
-    nexts : array of shape (choices,)
-        Position of the node visited next.
-    users : array of shape (choices,)
-        Number of the user who made the choice.
-    visits : array of shape (choices,), optional
-        Index of the chosen node in the nodes of all walks.
-
-    Examples
-    --------
     >>> windows = Trajectories.from_walks([["a", "b", "c", "d"]]).windows(2)
     >>> windows.histories.tolist(), windows.nexts.tolist()
     ([[0, 1], [1, 2]], [2, 3])
     """
 
     histories: Int32
+    """Distinct nodes visited before each choice, in order of visit; shorter histories begin with -1."""
     nexts: Int32
+    """Node visited next."""
     users: Int64
+    """Number of the user who made the choice."""
     visits: Int64 | None = None
+    """Index of the chosen node in the nodes of all walks."""
 
     def __len__(self) -> int:
         return len(self.nexts)

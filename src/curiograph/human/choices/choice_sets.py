@@ -270,28 +270,12 @@ class ChoiceSet:
 def find_choices(
     graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int = DEFAULT_MEMORY, returns: bool = False
 ) -> tuple[ChoiceSet, dict[str, int]]:
-    """Find the visits where a user chose one of several unvisited out-neighbors.
+    """Find the visits where a user chose one of several unvisited out-neighbors, after `burn_in` distinct nodes.
 
-    Parameters
-    ----------
-    graph : Graph
-        Graph that contains all visited nodes.
-    walks : Trajectories
-        Walks of the users.
-    burn_in : int
-        Number of distinct nodes visited before the first choice of a walk.
-    memory : int
-        Number of most recently visited nodes that cannot be chosen again.
-    returns : bool
-        Count returns as choices: the candidates are all out-neighbors of the last node, visited or not, and the node
-        before it, to which one can go back without a link.
-
-    Returns
-    -------
-    choices : ChoiceSet
-        The choices. Each history contains a node once, at its last visit.
-    left_out : dict of str to int
-        Number of visits after the burn-in that are not choices, by reason ('revisit', 'no link', 'only candidate').
+    The `memory` most recently visited nodes cannot be chosen again. With `returns`, they can: the candidates are all
+    out-neighbors of the last node, and the node before it, to which one can go back without a link. Each history
+    contains a node once, at its last visit. Return also the number of visits after the burn-in that are not choices, by
+    reason ('revisit', 'no link', 'only candidate').
     """
     burn_in = check_integer(
         "burn_in", burn_in, 1, "give the number of distinct nodes before the first choice, 1 or more"

@@ -110,11 +110,18 @@ def hypotheses(
 
     Examples
     --------
-    >>> from curiograph.graph.toys import library
-    >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 4, graph=library())
-    >>> found = hypotheses(library(), walks, motives=["uniform"], burn_in=1)
-    >>> found.choices, found.left_out["only candidate"]
-    (8, 4)
+    >>> import curiograph as cg
+    >>> g = cg.generate("ba", nodes=30, seed=0)
+    >>> agents = ["max-degree", "max-degree", "max-degree", "random"] * 15
+    >>> lists = [cg.explore(g, agent=agents[n], start=n % 30, steps=6, seed=n) for n in range(60)]
+    >>> walks = Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=g)
+    >>> found = hypotheses(g, walks, motives=["uniform", "degree", "igt"], burn_in=2, weights=True)
+    >>> found
+    Motives(240 choices by 20 users; degree, igt, uniform)
+    >>> found["uniform"].gain.value, found["degree"].weight.low > 0
+    (0.0, True)
+    >>> found.best_by_user[0], found.best_by_user[3], found.unclear
+    ('degree', 'unclear', 0.25)
     """
     folds = check_integer("folds", folds, 2, "divide the users into 2 groups or more")
     min_choices = check_integer("min_choices", min_choices, 1, "give 1 or more")

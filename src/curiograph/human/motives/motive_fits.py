@@ -93,21 +93,6 @@ class Motives(Table, Mapping[str, MotiveFit]):
 
     With weights, the probability of a candidate is proportional to exp(sum of weight x score over motives). The weights
     of a person are normally distributed around the mean of the population.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> g = cg.generate("ba", nodes=30, seed=0)
-    >>> agents = ["max-degree", "max-degree", "max-degree", "random"] * 15
-    >>> lists = [cg.explore(g, agent=agents[n], start=n % 30, steps=6, seed=n) for n in range(60)]
-    >>> walks = cg.human.Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=g)
-    >>> found = cg.human.hypotheses(g, walks, motives=["uniform", "degree", "igt"], burn_in=2, weights=True)
-    >>> found
-    Motives(240 choices by 20 users; degree, igt, uniform)
-    >>> found["uniform"].gain.value, found["degree"].weight.low > 0
-    (0.0, True)
-    >>> found.best_by_user[0], found.best_by_user[3], found.unclear
-    ('degree', 'unclear', 0.25)
     """
 
     fits: dict[str, MotiveFit]

@@ -31,16 +31,7 @@ _TOGETHER = 50  # samples ranked together; bounds the memory
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Correlations(Table):
-    """Relation of measures to a score of each person: one row per measure.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> profile = cg.profile(cg.toys.cycle(9), [list(range(n)) for n in range(2, 10)])
-    >>> found = cg.correlate(profile, [1, 3, 2, 4, 5, 7, 6, 9], measures=["nodes"])
-    >>> round(found.rows["rho"][0], 3), found.rows["p"][0] < 0.01
-    (0.952, True)
-    """
+    """Relation of measures to a score of each person: one row per measure."""
 
     score: str
     """Name of the score."""

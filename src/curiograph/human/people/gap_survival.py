@@ -29,15 +29,6 @@ class GapSurvival(Table):
 
     Most gaps are open when a walk ends. Their lifetime is censored: known to be at least the number of steps to the end
     of the walk. A mean over closed gaps alone would be too small; the Kaplan-Meier estimate uses all gaps.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> g = cg.generate("er", nodes=25, seed=0)
-    >>> walks = [cg.explore(g, agent="random", start=n, steps=20, seed=n) for n in range(8)]
-    >>> survival = cg.gap_survival(cg.measure(g, walks))
-    >>> survival
-    GapSurvival(all: 60 gaps, 21 closed, median 7 (6 to inf))
     """
 
     curves: dict[str, dict[str, Any]]

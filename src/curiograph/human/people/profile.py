@@ -44,23 +44,7 @@ _TASK_COST = 5e7  # sum of the cubes of lengths: a task of walks of 50 visits ta
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile(WalkTable):
-    """Measures of walks: a table with one row per person and session.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> walks = cg.human.Trajectories.from_walks([[0, 1, 2, 3, 0], [0, 1], [2]], users=["ann", "ann", "bob"])
-    >>> found = cg.profile(cg.toys.cycle(4), walks, measures=["beta1", "path_length"])
-    >>> found.to_frame()[["user", "session", "beta1", "path_length"]]
-      user  session  beta1  path_length
-    0  ann        1      1     1.333333
-    1  ann        2      0     1.000000
-    2  bob        1      0          NaN
-    >>> found.per_user()[["user", "walks", "beta1", "path_length"]]
-      user  walks  beta1  path_length
-    0  ann      2    0.5     1.166667
-    1  bob      1    0.0          NaN
-    """
+    """Measures of walks: a table with one row per person and session."""
 
     graph: Graph
     """The graph that was walked on."""
@@ -150,13 +134,15 @@ def profile(
 
     Examples
     --------
-    >>> from curiograph.graph.toys import library
-    >>> walks = [["music", "physics", "chemistry", "physics"], ["logic", "mathematics"]]
-    >>> found = profile(library(), walks, measures=["structure", "revisits"])
+    >>> import curiograph as cg
+    >>> walks = cg.human.Trajectories.from_walks([[0, 1, 2, 3, 0], [0, 1], [2]], users=["ann", "ann", "bob"])
+    >>> found = profile(cg.toys.cycle(4), walks, measures=["beta1", "path_length"])
     >>> found
-    Profile(2 walks by 2 users, 8 measures)
-    >>> found.measures["nodes"].tolist(), found.measures["revisits"].tolist()
-    ([3, 2], [1, 0])
+    Profile(3 walks by 2 users, 5 measures)
+    >>> found.per_user()[["user", "walks", "beta1", "path_length"]]
+      user  walks  beta1  path_length
+    0  ann      2    0.5     1.166667
+    1  bob      1    0.0          NaN
     """
     as_graph(graph)
     if similarity is not None and not isinstance(similarity, PairSimilarity):
