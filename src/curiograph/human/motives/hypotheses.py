@@ -21,8 +21,7 @@ from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceRanks, ChoiceSet, align_walks, find_choices
 from curiograph.human.choices.choice_table import ChoiceTable
 from curiograph.human.data.datasets import Dataset
-from curiograph.human.motives.catalog import as_motives
-from curiograph.human.motives.graph_motives import Motive
+from curiograph.human.motives.catalog import Motive, as_motives
 from curiograph.human.motives.likelihood import count_ranks, fit_p_g, log_likelihood
 from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MotiveFit, Motives
