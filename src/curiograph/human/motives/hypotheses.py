@@ -23,9 +23,8 @@ from curiograph.human.choices.choice_table import ChoiceTable
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import Motive, as_motives
 from curiograph.human.motives.likelihood import count_ranks, fit_p_g, log_likelihood
-from curiograph.human.motives.logit import ChoiceLogit, center_features
+from curiograph.human.motives.logit import ChoiceLogit, center_features, update_population
 from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MotiveFit, Motives
-from curiograph.human.motives.random_effects import update_population
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
