@@ -24,7 +24,7 @@ from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import Motive, as_motives
 from curiograph.human.motives.likelihood import count_ranks, fit_p_g, log_likelihood
 from curiograph.human.motives.logit import ChoiceLogit, center_features, update_population
-from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MotiveFit, Motives
+from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MIN_CHOICES, MotiveFit, Motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
@@ -51,7 +51,6 @@ def hypotheses(
     burn_in: int = 3,
     memory: int = DEFAULT_MEMORY,
     folds: int = 5,
-    min_choices: int = 5,
     weights: bool = False,
     returns: bool | None = None,
     seed: int = 0,
@@ -86,8 +85,6 @@ def hypotheses(
         Number of most recently visited nodes that cannot be chosen again.
     folds : int
         Number of groups of users in the cross-validation.
-    min_choices : int
-        Minimum number of choices of a user who has a best motive.
     weights : bool
         Estimate also weights over all motives at once, in the population (`weight` of each motive) and for every
         user (`found.people`). Needs choices of 10 users or more.
@@ -122,7 +119,6 @@ def hypotheses(
     ('degree', 'unclear', 0.25)
     """
     folds = check_integer("folds", folds, 2, "divide the users into 2 groups or more")
-    min_choices = check_integer("min_choices", min_choices, 1, "give 1 or more")
     people: Any = graph
     if isinstance(graph, ChoiceTable):
         if walks is not None or similarity is not None or agents:
@@ -163,7 +159,7 @@ def hypotheses(
     is_baseline = np.array([motive.name in BASELINES for motive in compared])
     order = np.lexsort((-gains.sum(axis=0), is_baseline))
     gains, squares, percentiles = gains[:, order], squares[:, order], percentiles[:, order]
-    known = gains[counts >= min_choices]
+    known = gains[counts >= MIN_CHOICES]
     is_best = known >= known.max(axis=1, keepdims=True) - _TIE
     shares = [NO_ESTIMATE] * len(compared)
     if len(is_best):
@@ -219,7 +215,6 @@ def hypotheses(
         user_columns={name: [values[int(user)] for user in users] for name, values in people.user_columns.items()},
         left_out=left_out,
         folds=int(fold_of_user.max()) + 1,
-        min_choices=min_choices,
         user_gains=gains,
         user_squares=squares,
         skipped=people.skipped,
