@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from curiograph.human.people.styles import Styles
 
-_WHOLE = ("meaning", "games", "leaps", "style", "motives")  # groups computed for all walks together
+_WHOLE = ("meaning", "games", "leaps", "style")  # groups computed for all walks together
 _TASK_COST = 5e7  # sum of the cubes of lengths: a task of walks of 50 visits takes about a second
 
 
@@ -113,9 +113,9 @@ def profile(
         Walks with returns, as for `measure`; immediate repeats are merged.
     measures : str or sequence of str, optional
         Names of measures and of groups of measures: structure, communities, gaps, compression, conformation,
-        steps, sequence, meaning, games, small-world, leaps, style, motives. Default: the first seven, meaning if there
+        steps, sequence, meaning, games, small-world, leaps, style. Default: the first seven, meaning if there
         are weights from 0 to 1 or a similarity, and games if the walks have targets; steps and games only on graphs of
-        at most 100,000 nodes. Measures of style and motives are values of the person, repeated for each walk.
+        at most 100,000 nodes. The style is a value of the person, repeated for each walk.
     nodes : int, optional
         Cut every walk after this number of distinct nodes, and leave out walks with fewer: then measures can be
         compared although walks differ in length. Default: whole walks.
@@ -197,15 +197,6 @@ def profile(
         styles = found.styles()
         scores = dict(zip(styles.people["user"], styles.scores.tolist(), strict=True))
         values["style"] = np.array([scores.get(people.user(number), np.nan) for number in range(len(people))])
-    if "motives" in groups:
-        from curiograph.human.motives.hypotheses import hypotheses
-
-        names = [name.removeprefix("motive_") for name in selected if MEASURES[name].group == "motives"]
-        motives = hypotheses(graph, people, motives=names, weights=True, engine=engine, progress=progress)
-        table = motives.per_user().set_index(["motive", "user"])["weight"].to_dict()
-        for name in names:
-            column = [table.get((name, people.user(number)), np.nan) for number in range(len(people))]
-            values[f"motive_{name}"] = np.array(column)
     return Profile(people, {name: values[name] for name in selected}, graph, similarity)
 
 
