@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from curiograph import kernels
@@ -19,9 +20,6 @@ from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.trajectories import Windows
 from curiograph.results import Skipped
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MARKS = ";|,"  # between options that are given as a text; the first of them that is in it
 _WHOLE = re.compile(r"(-?[0-9]+)\.0")  # a whole number in a column with gaps, which pandas writes as 2.0
@@ -96,8 +94,6 @@ class ChoiceTable:
         keep : sequence of str
             Further columns to keep, such as a group; the first value of each user counts.
         """
-        import pandas as pd
-
         frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
         if not isinstance(frame, pd.DataFrame):
             raise WalkError(f"the table is {quote_value(frame)}; give a data frame of pandas or polars.")
@@ -178,8 +174,6 @@ def read_choices(path: PathLike, **columns: Any) -> ChoiceTable:
 
     `columns` are those of `ChoiceTable.from_frame`.
     """
-    import pandas as pd
-
     file = check_file(path)
     with wrap_parse_errors(file, "table"):
         frame = pd.read_csv(file, sep="\t" if file.suffix == ".tsv" else ",", dtype=str, keep_default_na=False)
@@ -188,8 +182,6 @@ def read_choices(path: PathLike, **columns: Any) -> ChoiceTable:
 
 def _as_text(value: Any) -> str | None:
     """Return a label as a stripped text, or None if it is missing or empty."""
-    import pandas as pd
-
     text = "" if pd.isna(value) else str(value).strip()
     whole = _WHOLE.fullmatch(text)
     return whole[1] if whole else text or None

@@ -13,7 +13,7 @@ from curiograph import kernels
 from curiograph.agents.agent import Agent, score_candidates
 from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, RandomAgent
-from curiograph.arrays import Float64, Int64
+from curiograph.arrays import Float64
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.errors import SettingError, UnknownNameError, quote_value
@@ -292,17 +292,6 @@ class LearnedGraphMotive(Motive):
     parameters: tuple[float, ...] = _ETAS
 
     def score_all(self, choices: ChoiceSet, parameters: Iterable[float]) -> Iterator[Float64]:
-        terms, pair_of = self._compute_terms(choices)
-        for eta in parameters:
-            shares = (1 - eta) * eta ** np.arange(len(terms))
-            shares[-1] = eta ** (len(terms) - 1)
-            yield np.log(np.maximum(shares @ terms, _TINY)).round(_DIGITS)[pair_of]
-
-    def score_candidates(self, choices: ChoiceSet, parameter: float = 0.5) -> Float64:
-        return next(self.score_all(choices, [parameter]))
-
-    def _compute_terms(self, choices: ChoiceSet) -> tuple[Float64, Int64]:
-        """Return the terms of the series for pairs of a last node and a candidate, and the pair of each candidate."""
         graph, candidates = choices.graph, choices.candidates
         size, transition = graph.num_nodes, graph.transition
         last = choices.windows.histories[:, -1].astype(np.int64)
@@ -314,7 +303,13 @@ class LearnedGraphMotive(Motive):
         count = int(np.clip(_SERIES_COST / max(1, len(sources) * len(indices)), _LEAST_TERMS, _MOST_TERMS))
         bounds = np.append(starts, len(pairs)).astype(np.int64)
         terms = kernels.memory_steps.compute_powers(indptr, indices, chances, sources, bounds, pairs % size, count)
-        return terms, pair_of
+        for eta in parameters:
+            shares = (1 - eta) * eta ** np.arange(len(terms))
+            shares[-1] = eta ** (len(terms) - 1)
+            yield np.log(np.maximum(shares @ terms, _TINY)).round(_DIGITS)[pair_of]
+
+    def score_candidates(self, choices: ChoiceSet, parameter: float = 0.5) -> Float64:
+        return next(self.score_all(choices, [parameter]))
 
 
 @dataclass(frozen=True, eq=False)

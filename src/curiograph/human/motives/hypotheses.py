@@ -22,7 +22,7 @@ from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceRanks, Ch
 from curiograph.human.choices.choice_table import ChoiceTable
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import Motive, as_motives
-from curiograph.human.motives.likelihood import count_ranks, fit_p_g, log_likelihood
+from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 from curiograph.human.motives.logit import ChoiceLogit, center_features, update_population
 from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MIN_CHOICES, MotiveFit, Motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
@@ -339,10 +339,7 @@ def cross_validate(motives: Sequence[Motive], fold_of: Int64, scored: Mapping[Ke
         for fold in folds if len(motive.parameters) == 1 else (None, *folds):
             ranks = scored[number, fold if motive.is_fitted_to_choices else None].ranks
             is_train = np.full(len(fold_of), True) if fold is None else fold_of != fold
-            fits = []
-            for each in ranks:
-                distinct, code = count_ranks(each.rows(is_train))  # others would change the rounding of sums
-                fits.append(fit_p_g(distinct, np.bincount(code)))
+            fits = [fit_p_g(each.rows(is_train)) for each in ranks]
             best = int(np.argmax([bits for _, bits in fits]))
             parameters[number, fold] = motive.parameters[best]
             if fold is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from curiograph.arrays import Float64, Int64
+from curiograph.arrays import Float64
 from curiograph.human.choices.choice_sets import ChoiceRanks
 
 _MIN_P_G = 1e-6  # p_g = 0 would make all candidates but the best impossible
@@ -30,21 +30,22 @@ def log_likelihood(ranks: ChoiceRanks, p_g: float) -> Float64:
     return bits
 
 
-def fit_p_g(ranks: ChoiceRanks, times: Int64 | None = None) -> tuple[float, float]:
+def fit_p_g(ranks: ChoiceRanks) -> tuple[float, float]:
     """Return the p_g from 1e-6 to 1 with the largest likelihood, and the bits of the choices with it.
 
-    p_g is 1 if no other is better than uniform. `times` are how often each of the ranks occurs.
+    p_g is 1 if no other is better than uniform.
 
     >>> fit_p_g(ChoiceRanks(np.array([0, 0, 0, 1]), np.ones(4, np.int64), np.full(4, 1000)))[0].__round__(3)
     0.2
     >>> fit_p_g(ChoiceRanks(np.array([1]), np.array([1]), np.array([2])))
     (1.0, -1.0)
     """
-    if times is None:
-        times = np.ones(len(ranks), np.int64)
+    size = int(ranks.count.max(initial=0)) + 1
+    keys, times = np.unique((ranks.above * size + ranks.tied) * size + ranks.count, return_counts=True)
+    distinct = ChoiceRanks(keys // size**2, keys // size % size, keys % size)
 
     def loss(p_g: float) -> float:
-        return -float(times @ log_likelihood(ranks, p_g))
+        return -float(times @ log_likelihood(distinct, p_g))
 
     losses = [loss(p_g) for p_g in _GRID]
     best = int(np.argmin(losses))
@@ -53,15 +54,3 @@ def fit_p_g(ranks: ChoiceRanks, times: Int64 | None = None) -> tuple[float, floa
     if found.fun < losses[best]:
         return float(found.x), -float(found.fun)
     return float(_GRID[best]), -losses[best]
-
-
-def count_ranks(ranks: ChoiceRanks) -> tuple[ChoiceRanks, Int64]:
-    """Return the distinct ranks, and the number of the one of each choice.
-
-    >>> distinct, number = count_ranks(ChoiceRanks(np.array([2, 0, 2]), np.ones(3, np.int64), np.full(3, 4)))
-    >>> distinct.above.tolist(), number.tolist()
-    ([0, 2], [1, 0, 1])
-    """
-    size = int(ranks.count.max(initial=0)) + 1
-    keys, number = np.unique((ranks.above * size + ranks.tied) * size + ranks.count, return_inverse=True)
-    return ChoiceRanks(keys // size**2, keys // size % size, keys % size), number

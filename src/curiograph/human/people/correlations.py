@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import norm, rankdata
 
 from curiograph.arrays import Float64
@@ -19,7 +20,6 @@ from curiograph.results import Table
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from curiograph.human.people.profile import Profile
@@ -116,8 +116,6 @@ def correlate(
     >>> cg.correlate(profile, range(8), measures=["nodes"]).rows["rho"]
     [1.0]
     """
-    import pandas as pd
-
     permutations = check_integer("permutations", permutations, 1, "give 1 permutation or more")
     seed = check_seed(seed)
     name = score if isinstance(score, str) else "score"

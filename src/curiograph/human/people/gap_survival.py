@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
@@ -97,8 +98,6 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
        time  survival  at_risk
     0     0       1.0        2
     """
-    import pandas as pd
-
     seed = check_seed(seed)
     if by is not None and by not in growths.people:
         raise UnknownNameError(f"there is no column {by!r}; the columns are {', '.join(growths.people)}.")
