@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
@@ -36,6 +37,8 @@ CandidateScope = Literal["last", "all"]
 MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
 """Names of the measures, which are properties of `ChoiceRanks`."""
 _CUTOFF = 10
+_MIN_P_G = 1e-6  # p_g = 0 would make all candidates but the best impossible
+_GRID = np.concatenate([[1.0], 1 - np.geomspace(1e-6, 1 - _MIN_P_G, 40)])  # dense near 1, for many candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +118,47 @@ class ChoiceRanks:
                 f"there are {len(self)} choices, none with 2 candidates or more; give choices with several candidates."
             )
         return {measure: float(np.nanmean(getattr(self, measure))) for measure in MEASURES}
+
+    def log_likelihood(self, p_g: float) -> Float64:
+        """Return the base-2 logarithm of the probability of every choice under the rank transition.
+
+        P(rank r of n) = (1 - p_g) p_g^(r - 1) / (1 - p_g^n), averaged over the orders of ties.
+
+        >>> ranks = ChoiceRanks(np.array([0, 1]), np.array([1, 2]), np.array([3, 3]))
+        >>> (2 ** ranks.log_likelihood(0.5)).round(4).tolist()  # 4/7, and the mean of 2/7 and 1/7
+        [0.5714, 0.2143]
+        """
+        if p_g == 1:
+            return -np.log2(self.count)
+        slope = np.log(p_g)  # expm1 is accurate where p_g is close to 1
+        shares = np.expm1(self.tied * slope) / np.expm1(self.count * slope)
+        bits: Float64 = (self.above * slope + np.log(shares) - np.log(self.tied)) / np.log(2)
+        return bits
+
+    def fit_p_g(self) -> tuple[float, float]:
+        """Return the p_g from 1e-6 to 1 with the largest likelihood, and the bits of the choices with it.
+
+        p_g is 1 if no other is better than uniform.
+
+        >>> ChoiceRanks(np.array([0, 0, 0, 1]), np.ones(4, np.int64), np.full(4, 1000)).fit_p_g()[0].__round__(3)
+        0.2
+        >>> ChoiceRanks(np.array([1]), np.array([1]), np.array([2])).fit_p_g()
+        (1.0, -1.0)
+        """
+        size = int(self.count.max(initial=0)) + 1
+        keys, times = np.unique((self.above * size + self.tied) * size + self.count, return_counts=True)
+        distinct = ChoiceRanks(keys // size**2, keys // size % size, keys % size)
+
+        def loss(p_g: float) -> float:
+            return -float(times @ distinct.log_likelihood(p_g))
+
+        losses = [loss(p_g) for p_g in _GRID]
+        best = int(np.argmin(losses))
+        bounds = _GRID[min(best + 1, len(_GRID) - 1)], _GRID[max(best - 1, 0)]
+        found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-9})
+        if found.fun < losses[best]:
+            return float(found.x), -float(found.fun)
+        return float(_GRID[best]), -losses[best]
 
 
 def choice_ranks(scores: Float64, candidates: Candidates, nexts: Int32) -> ChoiceRanks:

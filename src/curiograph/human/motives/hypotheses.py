@@ -22,7 +22,6 @@ from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceRanks, Ch
 from curiograph.human.choices.choice_table import ChoiceTable
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import Motive, as_motives
-from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 from curiograph.human.motives.logit import ChoiceLogit, center_features, update_population
 from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MIN_CHOICES, MotiveFit, Motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
@@ -339,13 +338,13 @@ def cross_validate(motives: Sequence[Motive], fold_of: Int64, scored: Mapping[Ke
         for fold in folds if len(motive.parameters) == 1 else (None, *folds):
             ranks = scored[number, fold if motive.is_fitted_to_choices else None].ranks
             is_train = np.full(len(fold_of), True) if fold is None else fold_of != fold
-            fits = [fit_p_g(each.rows(is_train)) for each in ranks]
+            fits = [each.rows(is_train).fit_p_g() for each in ranks]
             best = int(np.argmax([bits for _, bits in fits]))
             parameters[number, fold] = motive.parameters[best]
             if fold is not None:
                 p_g[number, fold] = fits[best][0]
                 tested = ranks[best].rows(~is_train)
-                gains[~is_train, number] = log_likelihood(tested, p_g[number, fold]) - log_likelihood(tested, 1.0)
+                gains[~is_train, number] = tested.log_likelihood(p_g[number, fold]) - tested.log_likelihood(1.0)
                 percentiles[~is_train, number] = 1 - tested.mean_rank / (tested.count - 1)
     return CrossValidation(p_g, parameters, gains, percentiles)
 
