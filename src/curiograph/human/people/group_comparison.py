@@ -339,7 +339,7 @@ class _Units:
             columns = self.frame[self.covariates].to_numpy(np.float64)[rows]
             difference, effect = adjust_difference(values, (labels == pair[0]).astype(np.float64), columns)
         else:
-            difference, effect = estimate_differences(first, second, (self.seed,), paired=self.paired)
+            difference, effect = estimate_differences(first, second, self.seed, paired=self.paired)
         return {
             "measure": name,
             "group": self.names[pair[0]],
