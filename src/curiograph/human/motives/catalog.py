@@ -108,33 +108,19 @@ class AgentMotive(Motive):
         return scores
 
 
-def compute_empowerment(graph: Graph) -> Float64:
-    """Return log(1 + number of other nodes that can be reached in two steps) of every node.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> np.exp(compute_empowerment(cycle(8))).round().tolist()
-    [5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0]
-    """
-    reachable = kernels.memory_steps.count_reachable(graph.indptr, graph.indices, _EMPOWERED_STEPS)
-    return np.asarray(np.log1p(reachable))
-
-
-def compute_hubs(graph: Graph) -> Float64:
-    """Return log(1 + number of nodes that link to it) of every node."""
-    return np.log1p(np.bincount(graph.indices, minlength=graph.num_nodes))
-
-
-_NODE_VALUES = {"empowerment": compute_empowerment, "hub": compute_hubs}
-
-
 @dataclass(frozen=True)
 class NodeMotive(Motive):
-    """A value of the candidate on the graph, whatever the walk: `empowerment` or `hub`."""
+    """A count of nodes whatever the walk: those that the candidate reaches in two steps, or that link to a `hub`."""
 
     name: str
 
     def score_candidates(self, choices: ChoiceSet, parameter: float = np.nan) -> Float64:
-        return _NODE_VALUES[self.name](choices.graph)[choices.candidates.nodes]
+        graph = choices.graph
+        if self.name == "hub":
+            counts = np.bincount(graph.indices, minlength=graph.num_nodes)
+        else:
+            counts = kernels.memory_steps.count_reachable(graph.indptr, graph.indices, _EMPOWERED_STEPS)
+        return np.asarray(np.log1p(counts)[choices.candidates.nodes])
 
 
 @dataclass(frozen=True)
