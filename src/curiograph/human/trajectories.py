@@ -107,15 +107,16 @@ class Trajectories(Table):
         labels = [as_plain(label) for walk in listed for label in walk]
         goals = [as_plain(label) for label in (() if targets is None else targets) if label is not None]
         names = ListLabels(dict.fromkeys([*labels, *goals])) if graph is None else graph.names
-        reached = None if targets is None else np.full(len(listed), -1, np.int32)
-        if reached is not None and targets is not None:
-            given_goals = [number for number, label in enumerate(targets) if label is not None]
-            reached[given_goals] = names.indices(goals) if graph is None else graph.positions(goals)
+        find_positions = names.indices if graph is None else graph.positions
+        reached = None
+        if targets is not None:
+            reached = np.full(len(listed), -1, np.int32)
+            reached[[label is not None for label in targets]] = find_positions(goals)
         walkers = range(len(listed)) if users is None else users
         known_users = ListLabels(dict.fromkeys(walkers))
         known_sessions = None if sessions is None else ListLabels(dict.fromkeys(sessions))
         return cls.from_arrays(
-            nodes=names.indices(labels) if graph is None else graph.positions(labels),
+            nodes=find_positions(labels),
             offsets=np.cumsum([0, *map(len, listed)]),
             names=names,
             users=known_users.indices(walkers),

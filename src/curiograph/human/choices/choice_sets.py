@@ -207,16 +207,7 @@ def find_chosen(candidates: Candidates, nexts: Int32) -> Int64:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceSet:
-    """Observed choices on a graph, each with its candidates.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> walks = Trajectories.from_walks([[0, 1, 2], [3, 2]], graph=cycle(4))
-    >>> choices, left_out = find_choices(cycle(4), walks, burn_in=1)
-    >>> choices.candidates.nodes.tolist(), choices.windows.nexts.tolist()
-    ([1, 3, 0, 2], [1, 2])
-    >>> left_out
-    {'revisit': 0, 'no link': 0, 'only candidate': 1}
-    """
+    """Observed choices on a graph, each with its candidates."""
 
     graph: Graph
     """Graph on which the choices were made."""

@@ -380,13 +380,6 @@ def as_motives(
 
     The motives of games are among all if the walks have targets, and `hub` if links are directed, since it equals
     `degree` otherwise. With a similarity, the motive `similarity` is added unless a motive that uses it is named.
-
-    >>> from curiograph.human.choices.choice_sets import find_choices
-    >>> from curiograph.human.trajectories import Trajectories
-    >>> from curiograph.graph.toys import cycle
-    >>> choices, _ = find_choices(cycle(4), Trajectories.from_walks([[0, 1]], graph=cycle(4)), burn_in=1)
-    >>> [motive.name for motive in as_motives(["igt"], ["random"], "igt", choices)]
-    ['igt', 'random']
     """
     has_targets, table = bool((choices.targets >= 0).any()), choices.table
     known = OPTION_MOTIVES if table is not None else MOTIVES | TARGET_MOTIVES
