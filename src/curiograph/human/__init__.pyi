@@ -1,6 +1,5 @@
 """Public names: `__init__.py` imports each when it is first used."""
 
-from .choices.choice_sets import choice_ranks as choice_ranks
 from .choices.choice_table import ChoiceTable as ChoiceTable
 from .choices.choice_table import read_choices as read_choices
 from .data.cooccurrence import cooccurrence_graph as cooccurrence_graph

@@ -320,16 +320,6 @@ class Trajectories(Table):
         is_first[np.unique(walk * max(len(self.names), 1) + self.nodes, return_index=True)[1]] = True
         return is_first
 
-    @property
-    def return_share(self) -> float:
-        """Share of moves that lead to a node visited before in the walk.
-
-        >>> Trajectories.from_walks([["a", "b", "a", "c"], ["b"]]).return_share
-        0.3333333333333333
-        """
-        moves = len(self.nodes) - int(np.count_nonzero(self.lengths))
-        return int(np.count_nonzero(~self.are_first())) / max(moves, 1)
-
     def cut(self, nodes: int) -> Trajectories:
         """Return the walks up to the visit of their `nodes`-th distinct node, so that walks can be compared.
 

@@ -161,33 +161,6 @@ class ChoiceRanks:
         return float(_GRID[best]), -losses[best]
 
 
-def choice_ranks(scores: Float64, candidates: Candidates, nexts: Int32) -> ChoiceRanks:
-    """Rank the chosen node of every window among its candidates.
-
-    Parameters
-    ----------
-    scores : array of floats
-        One score per candidate, the higher the better, as returned by `Ranker.scores`.
-    candidates : Candidates
-        Candidates of every window.
-    nexts : array of ints
-        Position of the chosen node of every window, one of its candidates.
-
-    Returns
-    -------
-    ChoiceRanks
-        Arrays `percentile`, `reciprocal`, `hit10` and `ndcg10` with one entry per window, and their `mean()`.
-
-    Examples
-    --------
-    >>> three = Candidates(np.array([0, 3]), np.array([1, 2, 3], np.int32))
-    >>> ranks = choice_ranks(np.array([0.5, 0.7, 0.5]), three, np.array([3]))
-    >>> ranks.percentile.tolist(), ranks.reciprocal.round(3).tolist()
-    ([0.25], [0.417])
-    """
-    return ChoiceRanks.from_scores(scores, candidates, find_chosen(candidates, nexts))
-
-
 def find_chosen(candidates: Candidates, nexts: Int32) -> Int64:
     """Find the index of the chosen node of every window among all candidates."""
     if len(nexts) != len(candidates.counts):

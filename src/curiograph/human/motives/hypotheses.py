@@ -128,7 +128,8 @@ def hypotheses(
             similarity.check_graph(graph)
         people = align_walks(graph, walks)
         if returns is None:
-            returns = people.return_share > _MIN_RETURNS
+            moves = len(people.nodes) - int(np.count_nonzero(people.lengths))
+            returns = int(np.count_nonzero(~people.are_first())) / max(moves, 1) > _MIN_RETURNS
         choices, left_out = find_choices(graph, people, burn_in, memory, returns)
     compared = as_motives(motives, agents, reward, choices, similarity)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
