@@ -84,7 +84,7 @@ def test_target_distance(seed):
 @pytest.mark.parametrize("name", ["novelty", "surprise", "information-gain", "empowerment", "recency"])
 def test_options_of_tables(seed, name):
     rows = draw_rows(np.random.default_rng(seed))
-    table = ChoiceTable.from_frame(as_frame(rows), session="session", outcome="outcome")
+    table = ChoiceTable.from_frame(as_frame(rows))
     choices, _ = table.find_choices()
     for discount in (0.0, 0.8, 0.95):
         found = OPTION_MOTIVES[name]().score_candidates(choices, discount)

@@ -338,12 +338,6 @@ def resolve_back_clicks(clicks: list[str], back_clicks: BackClicks = "resolve") 
     """Return the walk of a list of clicks, in which `<` removes the last page, or is a visit of the page before.
 
     Return None if a back click has no page to return to.
-
-    >>> resolve_back_clicks(["A", "B", "<", "C"])
-    ['A', 'C']
-    >>> resolve_back_clicks(["A", "B", "<", "C"], "keep")
-    ['A', 'B', 'A', 'C']
-    >>> resolve_back_clicks(["A", "<"])
     """
     pages: list[str] = []  # that further back clicks return to
     visits: list[str] = []
