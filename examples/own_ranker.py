@@ -33,8 +33,8 @@ cg.check_ranker(Nearby())  # raises an error with the reason if the ranker is in
 graph = cg.generate("ws", nodes=60, seed=0)
 lists = [cg.explore(graph, agent="greedy", reward="igt", start=n % 60, steps=7, seed=n).nodes for n in range(120)]
 walks = cg.human.Trajectories.from_walks(lists, graph=graph)
-choices = walks.windows(burn_in=3).along_links(graph)  # three visited nodes and the next one
-candidates = ChoiceSet.from_windows(graph, choices).candidates
+windows = walks.windows(burn_in=3).along_links(graph)  # three visited nodes and the next one
+choices = ChoiceSet.from_windows(graph, windows)
 
 both = cg.MixtureRanker({"pagerank": cg.PageRankRanker(), "nearby": Nearby()}, {"pagerank": 1, "nearby": -0.01})
 rankers = {"nearby": Nearby(), "pagerank": cg.PageRankRanker(), "pagerank less nearby": both}
@@ -42,6 +42,6 @@ with open(folder / "own_ranker.csv", "w", newline="") as file:
     table = csv.writer(file)
     table.writerow(["ranker", "percentile"])
     for name, ranker in rankers.items():
-        ranks = cg.human.choice_ranks(ranker.scores(graph, choices.histories, candidates), candidates, choices.nexts)
+        ranks = choices.rank(ranker.scores(graph, windows.histories, choices.candidates))
         print(f"{name:<20} {ranks.mean()['percentile']:.3f}")
         table.writerow([name, ranks.mean()["percentile"]])

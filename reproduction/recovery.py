@@ -16,8 +16,7 @@ from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import ChoiceSet, find_choices, find_returns
 from curiograph.human.choices.choice_table import ChoiceTable
-from curiograph.human.motives.catalog import OPTION_MOTIVES, as_motives
-from curiograph.human.motives.graph_motives import Motive
+from curiograph.human.motives.catalog import OPTION_MOTIVES, Motive, as_motives
 from curiograph.human.motives.logit import center_features
 from curiograph.human.trajectories import Trajectories, Windows
 from reproduction.report import Report, Setup, percent

@@ -27,7 +27,6 @@ def warm_up() -> float:
     from curiograph.exploration.gym_env import ExplorationEnv
     from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
     from curiograph.graph.toys import grid, library
-    from curiograph.human.people.null_models import NULL_MODELS
     from curiograph.rewards.reward_names import REWARDS
 
     start = time.perf_counter()
@@ -41,7 +40,7 @@ def warm_up() -> float:
     walks = [cg.explore(library(), "random", start=start, steps=8, seed=0) for start in ("music", "logic", "biology")]
     people = cg.human.Trajectories.from_walks(walks, graph=library())
     cg.profile(library(), people)
-    cg.human.compare_growth(library(), people, nulls=list(NULL_MODELS), steps=3, replicates=1, engine=here)
+    cg.human.compare_growth(library(), people, steps=3, replicates=1, engine=here)
     returning = cg.human.Trajectories.from_walks([["music", "physics", "music", "physics"]] * 10, graph=library())
     cg.human.hypotheses(
         library(), returning, motives=["degree", "markov"], burn_in=1, weights=True, returns=True, engine=here

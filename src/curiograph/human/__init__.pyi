@@ -1,6 +1,5 @@
 """Public names: `__init__.py` imports each when it is first used."""
 
-from .choices.choice_sets import choice_ranks as choice_ranks
 from .choices.choice_table import ChoiceTable as ChoiceTable
 from .choices.choice_table import read_choices as read_choices
 from .data.cooccurrence import cooccurrence_graph as cooccurrence_graph
@@ -13,7 +12,6 @@ from .data.text_source import read_texts as read_texts
 from .motives.hypotheses import hypotheses as hypotheses
 from .people.game_measures import distance_by_step as distance_by_step
 from .people.growth_comparison import compare_growth as compare_growth
-from .people.principal_components import find_components as find_components
 from .people.styles import curiosity_styles as curiosity_styles
 from .people.word_lists import estimate_network as estimate_network
 from .people.word_lists import measure_lists as measure_lists

@@ -107,15 +107,16 @@ class Trajectories(Table):
         labels = [as_plain(label) for walk in listed for label in walk]
         goals = [as_plain(label) for label in (() if targets is None else targets) if label is not None]
         names = ListLabels(dict.fromkeys([*labels, *goals])) if graph is None else graph.names
-        reached = None if targets is None else np.full(len(listed), -1, np.int32)
-        if reached is not None and targets is not None:
-            given_goals = [number for number, label in enumerate(targets) if label is not None]
-            reached[given_goals] = names.indices(goals) if graph is None else graph.positions(goals)
+        find_positions = names.indices if graph is None else graph.positions
+        reached = None
+        if targets is not None:
+            reached = np.full(len(listed), -1, np.int32)
+            reached[[label is not None for label in targets]] = find_positions(goals)
         walkers = range(len(listed)) if users is None else users
         known_users = ListLabels(dict.fromkeys(walkers))
         known_sessions = None if sessions is None else ListLabels(dict.fromkeys(sessions))
         return cls.from_arrays(
-            nodes=names.indices(labels) if graph is None else graph.positions(labels),
+            nodes=find_positions(labels),
             offsets=np.cumsum([0, *map(len, listed)]),
             names=names,
             users=known_users.indices(walkers),
@@ -319,16 +320,6 @@ class Trajectories(Table):
         is_first[np.unique(walk * max(len(self.names), 1) + self.nodes, return_index=True)[1]] = True
         return is_first
 
-    @property
-    def return_share(self) -> float:
-        """Share of moves that lead to a node visited before in the walk.
-
-        >>> Trajectories.from_walks([["a", "b", "a", "c"], ["b"]]).return_share
-        0.3333333333333333
-        """
-        moves = len(self.nodes) - int(np.count_nonzero(self.lengths))
-        return int(np.count_nonzero(~self.are_first())) / max(moves, 1)
-
     def cut(self, nodes: int) -> Trajectories:
         """Return the walks up to the visit of their `nodes`-th distinct node, so that walks can be compared.
 
@@ -488,29 +479,19 @@ class Trajectories(Table):
 class Windows:
     """Observed choices as arrays, one row per choice.
 
-    Parameters
-    ----------
-    histories : array of shape (choices, nodes)
-        Positions of the distinct nodes visited before the choice, in order of visit. Rows of shorter histories are
-        padded with -1 at the beginning.
-    nexts : array of shape (choices,)
-        Position of the node visited next.
-    users : array of shape (choices,)
-        Number of the user who made the choice.
-    visits : array of shape (choices,), optional
-        Index of the chosen node in the nodes of all walks.
-
-    Examples
-    --------
     >>> windows = Trajectories.from_walks([["a", "b", "c", "d"]]).windows(2)
     >>> windows.histories.tolist(), windows.nexts.tolist()
     ([[0, 1], [1, 2]], [2, 3])
     """
 
     histories: Int32
+    """Distinct nodes visited before each choice, in order of visit; shorter histories begin with -1."""
     nexts: Int32
+    """Node visited next."""
     users: Int64
+    """Number of the user who made the choice."""
     visits: Int64 | None = None
+    """Index of the chosen node in the nodes of all walks."""
 
     def __len__(self) -> int:
         return len(self.nexts)

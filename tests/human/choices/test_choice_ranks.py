@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 
 from curiograph.errors import RankerError, WalkError
 from curiograph.exploration.mdp import Candidates
-from curiograph.human.choices.choice_sets import choice_ranks
+from curiograph.human.choices.choice_sets import ChoiceRanks, find_chosen
 
 MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
+
+
+def choice_ranks(scores, candidates, nexts):
+    return ChoiceRanks.from_scores(scores, candidates, find_chosen(candidates, nexts))
 
 
 def flatten(rows):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from curiograph import kernels
 from curiograph.human.choices.choice_sets import ChoiceRanks
-from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 
 
 def compute_reference(scores, chosen, p_g):
@@ -29,7 +28,7 @@ def test_likelihood_is_the_mean_over_orders_of_ties(scores, data, p_g):
     above, tied = np.sum(values > values[chosen]), np.sum(values == values[chosen])
     ranks = ChoiceRanks(np.array([above]), np.array([tied]), np.array([len(scores)]))
     wanted = compute_reference(scores, chosen, p_g)
-    assert 2 ** log_likelihood(ranks, p_g)[0] == pytest.approx(wanted)
+    assert 2 ** ranks.log_likelihood(p_g)[0] == pytest.approx(wanted)
     chances = kernels.rank_probabilities.compute_probabilities(np.array([0, len(values)]), values, p_g)
     assert chances[chosen] == pytest.approx(wanted)
 
@@ -38,9 +37,9 @@ def test_likelihood_is_the_mean_over_orders_of_ties(scores, data, p_g):
 def test_fitted_p_g_maximizes_the_likelihood(rows):
     above, tied, below = np.array(rows).T
     ranks = ChoiceRanks(above, tied, above + tied + below)
-    found, bits = fit_p_g(ranks)
+    found, bits = ranks.fit_p_g()
     assert 1e-6 <= found <= 1
-    best = log_likelihood(ranks, found).sum()
+    best = ranks.log_likelihood(found).sum()
     assert bits == pytest.approx(best)
-    others = [log_likelihood(ranks, p_g).sum() for p_g in np.linspace(1e-6, 1, 97)]
+    others = [ranks.log_likelihood(p_g).sum() for p_g in np.linspace(1e-6, 1, 97)]
     assert best >= max(others) - 1e-6

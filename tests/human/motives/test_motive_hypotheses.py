@@ -109,7 +109,7 @@ def test_tied_motives_share_their_users():
     assert [fit.best_for for fit in found.values()] == [Estimate(0.5, 0.5, 0.5)] * 2
     assert set(found.best_by_user.values()) == {"unclear"}
     assert "The best motive is unclear for 100 % of the users with 5 choices or more." in found.answer
-    none = replace(found, min_choices=1000)
+    none = replace(found, user_choices=np.full_like(found.user_choices, 4))
     assert none.best_by_user == {}
     assert np.isnan(none.unclear)
     assert "unclear" not in none.answer

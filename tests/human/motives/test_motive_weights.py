@@ -15,8 +15,7 @@ import curiograph as cg
 from curiograph.bootstrap import NO_ESTIMATE, Estimate
 from curiograph.human.choices.choice_sets import find_choices
 from curiograph.human.motives.catalog import MOTIVES, as_motives
-from curiograph.human.motives.logit import ChoiceLogit, center_features
-from curiograph.human.motives.random_effects import fit_population
+from curiograph.human.motives.logit import ChoiceLogit, center_features, fit_population
 from curiograph.human.motives.weights import compute_inflations, describe_collinear
 from curiograph.human.trajectories import Trajectories
 from support.people import follow_agent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from curiograph.human.motives.random_effects import fit_population, update_population
+from curiograph.human.motives.logit import fit_population, update_population
 from support.people_choices import simulate_choices
 
 MEAN, SPREAD = (0.5, -0.3), (0.6, 0.3)

@@ -333,13 +333,13 @@ def test_hedges_g_equals_statsmodels(sizes):
     expected, _ = meta.effectsize_smd(
         one.mean(), one.std(ddof=1), len(one), other.mean(), other.std(ddof=1), len(other)
     )
-    assert estimate_differences(one, other, (0,))[1].value == pytest.approx(expected, rel=1e-9)
+    assert estimate_differences(one, other, 0)[1].value == pytest.approx(expected, rel=1e-9)
 
 
 def test_samples_without_variance_count_as_no_effect():
     """One of forty people has a gap."""
     one, other = np.eye(20)[0], np.zeros(20)
-    _, effect = estimate_differences(one, other, (0,))
+    _, effect = estimate_differences(one, other, 0)
     assert effect.value == pytest.approx(0.31, abs=0.01)
     assert effect.low == 0.0
     assert effect.high == pytest.approx(0.57, abs=0.12)
@@ -355,7 +355,7 @@ def test_samples_without_variance_count_as_no_correlation():
 
 
 def test_no_effect_size_without_variation():
-    difference, effect = estimate_differences(np.array([2.0, 2.0]), np.array([1.1, 1.1, 1.1]), (0,))
+    difference, effect = estimate_differences(np.array([2.0, 2.0]), np.array([1.1, 1.1, 1.1]), 0)
     assert difference.value == pytest.approx(0.9)
     assert np.isnan([difference.low, difference.high, effect.value, effect.low, effect.high]).all()
 
@@ -363,7 +363,7 @@ def test_no_effect_size_without_variation():
 def test_interval_of_a_difference_is_that_of_a_t_test():
     rng = np.random.default_rng(0)
     one, other = rng.normal(0, 1, 8), rng.normal(0.5, 2, 6)
-    difference, effect = estimate_differences(one, other, (0,))
+    difference, effect = estimate_differences(one, other, 0)
     expected = stats.ttest_ind(one, other, equal_var=False).confidence_interval()
     assert (difference.low, difference.high) == pytest.approx(expected)
     assert effect.low < effect.value < effect.high
@@ -401,7 +401,7 @@ def test_groups_of_unequal_size_and_variance_are_tested_for_their_means():
 def test_intervals_of_effects_of_few_people_agree_with_those_of_differences(size):
     rng = np.random.default_rng(size)
     for _ in range(20):
-        difference, effect = estimate_differences(rng.normal(size=size), rng.normal(size=size), (0,))
+        difference, effect = estimate_differences(rng.normal(size=size), rng.normal(size=size), 0)
         assert difference.clear == effect.clear
     rho = cg.correlate(pd.DataFrame({"user": range(5), "m": [1, 2, 3, 4, 5]}), [1, 2, 3, 4, 5]).rows
     assert np.isnan(rho["rho_low"]).all()

@@ -15,8 +15,7 @@ from curiograph import kernels
 from curiograph.agents.agent_names import as_agent
 from curiograph.centrality.walk_statistics import simulate_biased_walks
 from curiograph.exploration.mdp import begin
-from curiograph.human.people.growth_comparison import HUMAN, compare_growth, measure_null
-from curiograph.human.people.null_models import NULL_MODELS
+from curiograph.human.people.growth_comparison import HUMAN, NULL_MODELS, compare_growth, measure_null
 from curiograph.human.trajectories import Trajectories
 from oracles.reference import draw_graph
 from support.people import follow_agent

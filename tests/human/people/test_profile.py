@@ -155,38 +155,21 @@ def test_leaps_are_between_communities_and_may_be_linked_later() -> None:
     check_equal(found["dance"], [1 / 3, 0, 0, 0, math.nan])  # 10 and 2 connect 11 with 0
 
 
-def test_style_and_motives_are_columns_of_the_table() -> None:
+def test_style_is_a_column_of_the_table() -> None:
     graph = cg.generate("ba", nodes=40, seed=0)
     lists = [cg.explore(graph, "max-degree", start=n % 40, steps=12, seed=n) for n in range(48)]
     columns = {"group": {n: "ab"[n % 2] for n in range(12)}}
     users = [n % 12 for n in range(48)]
     walks = cg.human.Trajectories.from_walks(lists, users=users, graph=graph, user_columns=columns)
-    table = cg.profile(graph, walks, measures=["style", "motive_degree", "motive_igt"])
-    assert list(table.measures)[3:] == ["style", "motive_degree", "motive_igt"]
+    table = cg.profile(graph, walks, measures="style")
+    assert list(table.measures)[3:] == ["style"]
     people = table.per_user()
     scores = table.styles().to_frame().set_index("user")["score"]
     check_equal(people["style"], scores.loc[people["user"]])
     weights = cg.human.hypotheses(graph, walks, motives=["degree", "igt"], weights=True).per_user()
-    check_equal(people["motive_igt"], weights[weights["motive"] == "igt"].set_index("user")["weight"][people["user"]])
-    assert set(cg.compare_groups(table, "group", permutations=99).rows["measure"]) >= {"style", "motive_degree"}
-
-
-def test_components_equal_an_eigendecomposition() -> None:
-    graph = cg.generate("ws", nodes=60, seed=0)
-    lists = [cg.explore(graph, ["greedy", "random"][n % 2], "cpt", start=n, steps=20, seed=n) for n in range(60)]
-    walks = cg.human.Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=graph)
-    table = cg.profile(graph, walks, measures=["structure", "gaps"])
-    found = cg.human.find_components(table, 2)
-    values = table.per_user()[found.measures].to_numpy()
-    eigenvalues, vectors = np.linalg.eigh(np.corrcoef(values, rowvar=False))
-    check_equal(found.explained, eigenvalues[::-1][:2] / len(found.measures))
-    check_equal(np.abs(found.loadings[:, 0]), np.abs(vectors[:, -1]) * np.sqrt(eigenvalues[-1]))
-    assert "nodes" not in found.measures  # equal for all people
-    assert found.reliability[0].value > 0.7  # two kinds of walkers
-    with pytest.raises(cg.errors.WalkError, match="2 people"):
-        cg.human.find_components(cg.profile(graph, lists[:2]))
-    with pytest.raises(cg.errors.WalkError, match="6 people or more"):  # three people span two dimensions
-        cg.human.find_components(cg.profile(graph, lists[:3]), 5)
+    driven = weights[weights["motive"] == "igt"]  # a table of people, too
+    assert cg.compare_groups(driven, "group", measures=["weight"], permutations=99).rows["people"] == [6]
+    assert "style" in cg.compare_groups(table, "group", permutations=99).rows["measure"]
 
 
 @settings(max_examples=25, deadline=None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
@@ -36,6 +37,8 @@ CandidateScope = Literal["last", "all"]
 MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
 """Names of the measures, which are properties of `ChoiceRanks`."""
 _CUTOFF = 10
+_MIN_P_G = 1e-6  # p_g = 0 would make all candidates but the best impossible
+_GRID = np.concatenate([[1.0], 1 - np.geomspace(1e-6, 1 - _MIN_P_G, 40)])  # dense near 1, for many candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,32 +119,46 @@ class ChoiceRanks:
             )
         return {measure: float(np.nanmean(getattr(self, measure))) for measure in MEASURES}
 
+    def log_likelihood(self, p_g: float) -> Float64:
+        """Return the base-2 logarithm of the probability of every choice under the rank transition.
 
-def choice_ranks(scores: Float64, candidates: Candidates, nexts: Int32) -> ChoiceRanks:
-    """Rank the chosen node of every window among its candidates.
+        P(rank r of n) = (1 - p_g) p_g^(r - 1) / (1 - p_g^n), averaged over the orders of ties.
 
-    Parameters
-    ----------
-    scores : array of floats
-        One score per candidate, the higher the better, as returned by `Ranker.scores`.
-    candidates : Candidates
-        Candidates of every window.
-    nexts : array of ints
-        Position of the chosen node of every window, one of its candidates.
+        >>> ranks = ChoiceRanks(np.array([0, 1]), np.array([1, 2]), np.array([3, 3]))
+        >>> (2 ** ranks.log_likelihood(0.5)).round(4).tolist()  # 4/7, and the mean of 2/7 and 1/7
+        [0.5714, 0.2143]
+        """
+        if p_g == 1:
+            return -np.log2(self.count)
+        slope = np.log(p_g)  # expm1 is accurate where p_g is close to 1
+        shares = np.expm1(self.tied * slope) / np.expm1(self.count * slope)
+        bits: Float64 = (self.above * slope + np.log(shares) - np.log(self.tied)) / np.log(2)
+        return bits
 
-    Returns
-    -------
-    ChoiceRanks
-        Arrays `percentile`, `reciprocal`, `hit10` and `ndcg10` with one entry per window, and their `mean()`.
+    def fit_p_g(self) -> tuple[float, float]:
+        """Return the p_g from 1e-6 to 1 with the largest likelihood, and the bits of the choices with it.
 
-    Examples
-    --------
-    >>> three = Candidates(np.array([0, 3]), np.array([1, 2, 3], np.int32))
-    >>> ranks = choice_ranks(np.array([0.5, 0.7, 0.5]), three, np.array([3]))
-    >>> ranks.percentile.tolist(), ranks.reciprocal.round(3).tolist()
-    ([0.25], [0.417])
-    """
-    return ChoiceRanks.from_scores(scores, candidates, find_chosen(candidates, nexts))
+        p_g is 1 if no other is better than uniform.
+
+        >>> ChoiceRanks(np.array([0, 0, 0, 1]), np.ones(4, np.int64), np.full(4, 1000)).fit_p_g()[0].__round__(3)
+        0.2
+        >>> ChoiceRanks(np.array([1]), np.array([1]), np.array([2])).fit_p_g()
+        (1.0, -1.0)
+        """
+        size = int(self.count.max(initial=0)) + 1
+        keys, times = np.unique((self.above * size + self.tied) * size + self.count, return_counts=True)
+        distinct = ChoiceRanks(keys // size**2, keys // size % size, keys % size)
+
+        def loss(p_g: float) -> float:
+            return -float(times @ distinct.log_likelihood(p_g))
+
+        losses = [loss(p_g) for p_g in _GRID]
+        best = int(np.argmin(losses))
+        bounds = _GRID[min(best + 1, len(_GRID) - 1)], _GRID[max(best - 1, 0)]
+        found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-9})
+        if found.fun < losses[best]:
+            return float(found.x), -float(found.fun)
+        return float(_GRID[best]), -losses[best]
 
 
 def find_chosen(candidates: Candidates, nexts: Int32) -> Int64:
@@ -163,16 +180,7 @@ def find_chosen(candidates: Candidates, nexts: Int32) -> Int64:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceSet:
-    """Observed choices on a graph, each with its candidates.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> walks = Trajectories.from_walks([[0, 1, 2], [3, 2]], graph=cycle(4))
-    >>> choices, left_out = find_choices(cycle(4), walks, burn_in=1)
-    >>> choices.candidates.nodes.tolist(), choices.windows.nexts.tolist()
-    ([1, 3, 0, 2], [1, 2])
-    >>> left_out
-    {'revisit': 0, 'no link': 0, 'only candidate': 1}
-    """
+    """Observed choices on a graph, each with its candidates."""
 
     graph: Graph
     """Graph on which the choices were made."""
@@ -270,28 +278,12 @@ class ChoiceSet:
 def find_choices(
     graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int = DEFAULT_MEMORY, returns: bool = False
 ) -> tuple[ChoiceSet, dict[str, int]]:
-    """Find the visits where a user chose one of several unvisited out-neighbors.
+    """Find the visits where a user chose one of several unvisited out-neighbors, after `burn_in` distinct nodes.
 
-    Parameters
-    ----------
-    graph : Graph
-        Graph that contains all visited nodes.
-    walks : Trajectories
-        Walks of the users.
-    burn_in : int
-        Number of distinct nodes visited before the first choice of a walk.
-    memory : int
-        Number of most recently visited nodes that cannot be chosen again.
-    returns : bool
-        Count returns as choices: the candidates are all out-neighbors of the last node, visited or not, and the node
-        before it, to which one can go back without a link.
-
-    Returns
-    -------
-    choices : ChoiceSet
-        The choices. Each history contains a node once, at its last visit.
-    left_out : dict of str to int
-        Number of visits after the burn-in that are not choices, by reason ('revisit', 'no link', 'only candidate').
+    The `memory` most recently visited nodes cannot be chosen again. With `returns`, they can: the candidates are all
+    out-neighbors of the last node, and the node before it, to which one can go back without a link. Each history
+    contains a node once, at its last visit. Return also the number of visits after the burn-in that are not choices, by
+    reason ('revisit', 'no link', 'only candidate').
     """
     burn_in = check_integer(
         "burn_in", burn_in, 1, "give the number of distinct nodes before the first choice, 1 or more"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from curiograph import kernels
@@ -20,9 +21,7 @@ from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.trajectories import Windows
 from curiograph.results import Skipped
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+_COLUMNS = ["user", "state", "options", "chosen"]
 _MARKS = ";|,"  # between options that are given as a text; the first of them that is in it
 _WHOLE = re.compile(r"(-?[0-9]+)\.0")  # a whole number in a column with gaps, which pandas writes as 2.0
 
@@ -66,68 +65,47 @@ class ChoiceTable:
     """Nothing: a row that is not understood is an error."""
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        user: str = "user",
-        state: str = "state",
-        options: str = "options",
-        chosen: str = "chosen",
-        outcome: str | None = None,
-        session: str | None = None,
-        keep: Sequence[str] = (),
-    ) -> ChoiceTable:
+    def from_frame(cls, frame: Any, *, keep: Sequence[str] = ()) -> ChoiceTable:
         """Create a table from a data frame with one row per choice, in order.
 
         Parameters
         ----------
         frame : DataFrame
-            One row per choice, as a data frame of pandas or polars; the rows of a user are in order of time.
-        user, state, options, chosen : str
-            Names of columns. Options are lists, or texts with semicolons, or else bars, or else commas between them.
+            One row per choice, as a data frame of pandas or polars; the rows of a user are in order of time. Columns
+            are user, state, options, chosen and, optionally, `outcome` (the state that the choice led to; by default
+            the state of the next row of the session) and `session` (what a user has learned is kept; by default every
+            user has one). Options are lists, or texts with semicolons, or else bars, or else commas between them.
             Labels are compared as texts, and whole numbers as such: 2.0 is 2.
-        outcome : str, optional
-            Column of the state that the choice led to. Default: the column `outcome`, or else the state of the next row
-            of the session.
-        session : str, optional
-            Column of the session; what a user has learned is kept. Default: the column `session`, or else every user
-            has one session.
         keep : sequence of str
             Further columns to keep, such as a group; the first value of each user counts.
         """
-        import pandas as pd
-
         frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
         if not isinstance(frame, pd.DataFrame):
             raise WalkError(f"the table is {quote_value(frame)}; give a data frame of pandas or polars.")
-        outcome = outcome or ("outcome" if "outcome" in frame else None)
-        session = session or ("session" if "session" in frame else None)
-        names = [user, state, options, chosen, *keep, *(name for name in (outcome, session) if name is not None)]
-        missing = [name for name in names if name not in frame]
+        missing = [name for name in (*_COLUMNS, *keep) if name not in frame]
         if missing:
             columns = shorten_text(", ".join(map(str, frame.columns)), 200)
             raise FileFormatError(
                 f"the table of choices has no column {quote_value(missing[0])}; the columns are {columns}: rename one, "
-                "or name it as in ChoiceTable.from_frame(frame, state='place')."
+                "as by frame.rename(columns={'place': 'state'})."
             )
         frame = frame.reset_index(drop=True)
-        required = [user, state, options, chosen]
-        gaps = frame[required].isna() | frame[required].map(lambda value: isinstance(value, str) and not value.strip())
+        required = frame[_COLUMNS]
+        gaps = required.isna() | required.map(lambda value: isinstance(value, str) and not value.strip())
         if not len(frame) or gaps.to_numpy().any():
             row = int(np.flatnonzero(gaps.any(axis=1))[0]) + 1 if len(frame) else 0
             raise WalkError(f"row {row} of the table has no {gaps.columns[gaps.any()][0]}; fill it." if row else
                             "the table has no rows; give one row per choice.")  # fmt: skip
-        users, user_names = pd.factorize(frame[user])
+        users, user_names = pd.factorize(frame["user"])
         frame = frame.iloc[np.argsort(users, kind="stable")]
         users = np.sort(users)
-        rows, listed = _split_options(frame, options, chosen)
-        sessions = np.zeros(len(frame)) if session is None else pd.factorize(frame[session])[0]
+        rows, listed = _split_options(frame)
+        sessions = pd.factorize(frame["session"])[0] if "session" in frame else np.zeros(len(frame))
         is_first = np.concatenate([[True], (np.diff(users) != 0) | (np.diff(sessions) != 0)])
-        begins = frame[state].astype(object).map(_as_text)
+        begins = frame["state"].astype(object).map(_as_text)
         ends = begins.shift(-1).where(~np.append(is_first[1:], True))
-        if outcome is not None:
-            ends = frame[outcome].astype(object).map(_as_text)
+        if "outcome" in frame:
+            ends = frame["outcome"].astype(object).map(_as_text)
         both, known_states = pd.factorize(pd.concat([begins, ends]))
         states, outcomes = both[: len(frame)], both[len(frame) :]
         pairs, known = pd.factorize(pd.MultiIndex.from_arrays([states[rows], listed]))
@@ -135,7 +113,7 @@ class ChoiceTable:
         offsets = np.searchsorted(rows, np.arange(len(frame) + 1))
         order = np.lexsort((pairs, rows))
         owned = np.argsort(owners, kind="stable")
-        is_chosen = np.array(listed, object) == frame[chosen].astype(object).map(_as_text).to_numpy()[rows]
+        is_chosen = np.array(listed, object) == frame["chosen"].astype(object).map(_as_text).to_numpy()[rows]
         return cls(
             users=users.astype(np.int64),
             is_first=is_first,
@@ -173,33 +151,29 @@ class ChoiceTable:
         return choices.rows(counts > 1), {"only candidate": int(np.count_nonzero(counts < 2))}
 
 
-def read_choices(path: PathLike, **columns: Any) -> ChoiceTable:
+def read_choices(path: PathLike, *, keep: Sequence[str] = ()) -> ChoiceTable:
     """Read a table of choices from a file with a header, its columns separated by commas or, in a .tsv file, by tabs.
 
-    `columns` are those of `ChoiceTable.from_frame`.
+    Columns are those of `ChoiceTable.from_frame`.
     """
-    import pandas as pd
-
     file = check_file(path)
     with wrap_parse_errors(file, "table"):
         frame = pd.read_csv(file, sep="\t" if file.suffix == ".tsv" else ",", dtype=str, keep_default_na=False)
-    return ChoiceTable.from_frame(frame, **columns)
+    return ChoiceTable.from_frame(frame, keep=keep)
 
 
 def _as_text(value: Any) -> str | None:
     """Return a label as a stripped text, or None if it is missing or empty."""
-    import pandas as pd
-
     text = "" if pd.isna(value) else str(value).strip()
     whole = _WHOLE.fullmatch(text)
     return whole[1] if whole else text or None
 
 
-def _split_options(frame: pd.DataFrame, options: str, chosen: str) -> tuple[Int64, list[str]]:
+def _split_options(frame: pd.DataFrame) -> tuple[Int64, list[str]]:
     """Return the row and the text of every option; raise WalkError if the chosen one is not among them."""
     rows: list[int] = []
     listed: list[str] = []
-    for number, (given, taken) in enumerate(zip(frame[options], frame[chosen], strict=True)):
+    for number, (given, taken) in enumerate(zip(frame["options"], frame["chosen"], strict=True)):
         if isinstance(given, str):
             parts = given.split(next((mark for mark in _MARKS if mark in given), ";"))
         else:

@@ -14,24 +14,11 @@ from curiograph.graph.graph import Graph
 
 
 def target_distances(graph: Graph, nodes: NDArray[Any], targets: NDArray[Any]) -> Int32:
-    """Return the number of links of the shortest directed path from each node to its target.
+    """Return the number of links of the shortest directed path from each node to its target, of the same position.
 
-    Pairs with the same target share one breadth-first search against the links.
+    It is -1 if there is no path, no node or no target (-1). Pairs with the same target share one breadth-first search
+    against the links.
 
-    Parameters
-    ----------
-    graph : Graph
-        Graph with the links.
-    nodes, targets : arrays of ints, of the same length
-        Positions of a node and of its target; -1 for none.
-
-    Returns
-    -------
-    array of ints
-        Distance of each pair; -1 if there is no path, no node or no target.
-
-    Examples
-    --------
     >>> links = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("d", "a")], directed=True)
     >>> target_distances(links, np.array([0, 3, 0, 1]), np.array([2, 2, 3, -1])).tolist()
     [2, 3, -1, -1]

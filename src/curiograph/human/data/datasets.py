@@ -338,12 +338,6 @@ def resolve_back_clicks(clicks: list[str], back_clicks: BackClicks = "resolve") 
     """Return the walk of a list of clicks, in which `<` removes the last page, or is a visit of the page before.
 
     Return None if a back click has no page to return to.
-
-    >>> resolve_back_clicks(["A", "B", "<", "C"])
-    ['A', 'C']
-    >>> resolve_back_clicks(["A", "B", "<", "C"], "keep")
-    ['A', 'B', 'A', 'C']
-    >>> resolve_back_clicks(["A", "<"])
     """
     pages: list[str] = []  # that further back clicks return to
     visits: list[str] = []
@@ -419,29 +413,14 @@ def read_books(file: Path) -> Trajectories:
     return read_events(source, EventColumns({"user": 0, "item": 1, "time": 3}), 4)
 
 
-def get_cache_folder() -> Path:
-    """Return the folder of downloaded datasets."""
-    return list_data_folders()[-1]
-
-
 def get_dataset(name: str, cache: PathLike | None = None, progress: Progress = no_progress) -> Path:
-    """Return the folder of a dataset in the cache; download the dataset first if it is not there.
-
-    Parameters
-    ----------
-    name : str
-        Name of a dataset, as listed by `curiograph data list`.
-    cache : str or path, optional
-        Folder of datasets. Default: the cache folder of the user.
-    progress : callable
-        Progress callback.
-    """
+    """Return the folder of a dataset in the cache, that of the user by default; download it if it is not there."""
     import pooch
 
     source = SOURCES.get(name)
     if source is None:
         raise UnknownNameError(f"there is no dataset {name!r} to get; the datasets are {', '.join(SOURCES)}.")
-    root = get_cache_folder() if cache is None else as_path(cache)
+    root = list_data_folders()[-1] if cache is None else as_path(cache)
     target = root / source.folder
     if _ALL_KINDS[source.kind].find(target):
         return target

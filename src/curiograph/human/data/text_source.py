@@ -33,15 +33,7 @@ _NODE_TITLES = ("node", "label", "item", "page", "article", "title", "name", "id
 
 
 class TextSource:
-    """A text file or, for the path `-`, the standard input, which is kept in memory so that it can be opened again.
-
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w+", suffix=".csv") as file:
-    ...     _ = file.write("# a comment\\n\\na,b\\n")
-    ...     file.flush()
-    ...     list(TextSource(file.name).lines())
-    [(3, 'a,b')]
-    """
+    """A text file or, for the path `-`, the standard input, which is kept in memory so that it can be opened again."""
 
     def __init__(self, path: PathLike, encoding: str | None = None) -> None:
         is_stdin = str(path) == "-"

@@ -21,12 +21,9 @@ from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceRanks, ChoiceSet, align_walks, find_choices
 from curiograph.human.choices.choice_table import ChoiceTable
 from curiograph.human.data.datasets import Dataset
-from curiograph.human.motives.catalog import as_motives
-from curiograph.human.motives.graph_motives import Motive
-from curiograph.human.motives.likelihood import count_ranks, fit_p_g, log_likelihood
-from curiograph.human.motives.logit import ChoiceLogit, center_features
-from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MotiveFit, Motives
-from curiograph.human.motives.random_effects import update_population
+from curiograph.human.motives.catalog import Motive, as_motives
+from curiograph.human.motives.logit import ChoiceLogit, center_features, update_population
+from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MIN_CHOICES, MotiveFit, Motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
@@ -53,7 +50,6 @@ def hypotheses(
     burn_in: int = 3,
     memory: int = DEFAULT_MEMORY,
     folds: int = 5,
-    min_choices: int = 5,
     weights: bool = False,
     returns: bool | None = None,
     seed: int = 0,
@@ -88,8 +84,6 @@ def hypotheses(
         Number of most recently visited nodes that cannot be chosen again.
     folds : int
         Number of groups of users in the cross-validation.
-    min_choices : int
-        Minimum number of choices of a user who has a best motive.
     weights : bool
         Estimate also weights over all motives at once, in the population (`weight` of each motive) and for every
         user (`found.people`). Needs choices of 10 users or more.
@@ -110,14 +104,20 @@ def hypotheses(
 
     Examples
     --------
-    >>> from curiograph.graph.toys import library
-    >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 4, graph=library())
-    >>> found = hypotheses(library(), walks, motives=["uniform"], burn_in=1)
-    >>> found.choices, found.left_out["only candidate"]
-    (8, 4)
+    >>> import curiograph as cg
+    >>> g = cg.generate("ba", nodes=30, seed=0)
+    >>> agents = ["max-degree", "max-degree", "max-degree", "random"] * 15
+    >>> lists = [cg.explore(g, agent=agents[n], start=n % 30, steps=6, seed=n) for n in range(60)]
+    >>> walks = Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=g)
+    >>> found = hypotheses(g, walks, motives=["uniform", "degree", "igt"], burn_in=2, weights=True)
+    >>> found
+    Motives(240 choices by 20 users; degree, igt, uniform)
+    >>> found["uniform"].gain.value, found["degree"].weight.low > 0
+    (0.0, True)
+    >>> found.best_by_user[0], found.best_by_user[3], found.unclear
+    ('degree', 'unclear', 0.25)
     """
     folds = check_integer("folds", folds, 2, "divide the users into 2 groups or more")
-    min_choices = check_integer("min_choices", min_choices, 1, "give 1 or more")
     people: Any = graph
     if isinstance(graph, ChoiceTable):
         if walks is not None or similarity is not None or agents:
@@ -128,7 +128,8 @@ def hypotheses(
             similarity.check_graph(graph)
         people = align_walks(graph, walks)
         if returns is None:
-            returns = people.return_share > _MIN_RETURNS
+            moves = len(people.nodes) - int(np.count_nonzero(people.lengths))
+            returns = int(np.count_nonzero(~people.are_first())) / max(moves, 1) > _MIN_RETURNS
         choices, left_out = find_choices(graph, people, burn_in, memory, returns)
     compared = as_motives(motives, agents, reward, choices, similarity)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
@@ -158,7 +159,7 @@ def hypotheses(
     is_baseline = np.array([motive.name in BASELINES for motive in compared])
     order = np.lexsort((-gains.sum(axis=0), is_baseline))
     gains, squares, percentiles = gains[:, order], squares[:, order], percentiles[:, order]
-    known = gains[counts >= min_choices]
+    known = gains[counts >= MIN_CHOICES]
     is_best = known >= known.max(axis=1, keepdims=True) - _TIE
     shares = [NO_ESTIMATE] * len(compared)
     if len(is_best):
@@ -214,7 +215,6 @@ def hypotheses(
         user_columns={name: [values[int(user)] for user in users] for name, values in people.user_columns.items()},
         left_out=left_out,
         folds=int(fold_of_user.max()) + 1,
-        min_choices=min_choices,
         user_gains=gains,
         user_squares=squares,
         skipped=people.skipped,
@@ -339,16 +339,13 @@ def cross_validate(motives: Sequence[Motive], fold_of: Int64, scored: Mapping[Ke
         for fold in folds if len(motive.parameters) == 1 else (None, *folds):
             ranks = scored[number, fold if motive.is_fitted_to_choices else None].ranks
             is_train = np.full(len(fold_of), True) if fold is None else fold_of != fold
-            fits = []
-            for each in ranks:
-                distinct, code = count_ranks(each.rows(is_train))  # others would change the rounding of sums
-                fits.append(fit_p_g(distinct, np.bincount(code)))
+            fits = [each.rows(is_train).fit_p_g() for each in ranks]
             best = int(np.argmax([bits for _, bits in fits]))
             parameters[number, fold] = motive.parameters[best]
             if fold is not None:
                 p_g[number, fold] = fits[best][0]
                 tested = ranks[best].rows(~is_train)
-                gains[~is_train, number] = log_likelihood(tested, p_g[number, fold]) - log_likelihood(tested, 1.0)
+                gains[~is_train, number] = tested.log_likelihood(p_g[number, fold]) - tested.log_likelihood(1.0)
                 percentiles[~is_train, number] = 1 - tested.mean_rank / (tested.count - 1)
     return CrossValidation(p_g, parameters, gains, percentiles)
 

@@ -23,6 +23,8 @@ BASELINES = ("markov", "uniform")
 """Models that are no motives: what other people chose, and chance. They come after all motives."""
 UNCLEAR = "unclear"
 """Best motive of a user for whom none is clearly best."""
+MIN_CHOICES = 5
+"""Minimum number of choices of a user who has a best motive."""
 CHANCE = 0.5
 """Mean percentile rank of a uniform choice."""
 _COLOR_NAMES = {"uniform": "random", "degree": "max-degree"}  # motives in the color of an agent
@@ -93,21 +95,6 @@ class Motives(Table, Mapping[str, MotiveFit]):
 
     With weights, the probability of a candidate is proportional to exp(sum of weight x score over motives). The weights
     of a person are normally distributed around the mean of the population.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> g = cg.generate("ba", nodes=30, seed=0)
-    >>> agents = ["max-degree", "max-degree", "max-degree", "random"] * 15
-    >>> lists = [cg.explore(g, agent=agents[n], start=n % 30, steps=6, seed=n) for n in range(60)]
-    >>> walks = cg.human.Trajectories.from_walks(lists, users=[n % 20 for n in range(60)], graph=g)
-    >>> found = cg.human.hypotheses(g, walks, motives=["uniform", "degree", "igt"], burn_in=2, weights=True)
-    >>> found
-    Motives(240 choices by 20 users; degree, igt, uniform)
-    >>> found["uniform"].gain.value, found["degree"].weight.low > 0
-    (0.0, True)
-    >>> found.best_by_user[0], found.best_by_user[3], found.unclear
-    ('degree', 'unclear', 0.25)
     """
 
     fits: dict[str, MotiveFit]
@@ -124,8 +111,6 @@ class Motives(Table, Mapping[str, MotiveFit]):
     """Number of visits after the burn-in that are not choices, by reason ('revisit', 'no link', 'only candidate')."""
     folds: int
     """Number of groups of users in the cross-validation."""
-    min_choices: int
-    """Minimum number of choices of a user who has a best motive."""
     user_gains: Float64
     """Users x motives: bits above the uniform choice, summed over all choices of the user."""
     user_squares: Float64
@@ -170,7 +155,7 @@ class Motives(Table, Mapping[str, MotiveFit]):
         """Best motive of each user with enough choices, or 'unclear' if its posterior probability is below 0.95."""
         names = [*self, UNCLEAR]
         places = np.where(self.probabilities.max(axis=1) < _CLEAR, -1, self.probabilities.argmax(axis=1))
-        is_known = self.user_choices >= self.min_choices
+        is_known = self.user_choices >= MIN_CHOICES
         return {self.users[user]: names[places[user]] for user in np.flatnonzero(is_known)}
 
     @property
@@ -211,7 +196,7 @@ class Motives(Table, Mapping[str, MotiveFit]):
             listed = ", ".join(f"{name} (percentile {self[name].percentile})" for name in self.opposed)
             sentences.append(f"The choices are clearly opposed to {listed}; chance is {CHANCE}.")
         if self.unclear > 0:
-            counted = f"{100 * self.unclear:.0f} % of the users with {self.min_choices} choices or more"
+            counted = f"{100 * self.unclear:.0f} % of the users with {MIN_CHOICES} choices or more"
             sentences.append(f"The best motive is unclear for {counted}.")
         if self.people is not None:
             sentences.append(f"All motives together explain choices {_compare_bits(self.together)} than chance.")
@@ -268,7 +253,7 @@ class Motives(Table, Mapping[str, MotiveFit]):
 
         labels = {
             "gain": "bits per choice better than chance",
-            "best_for": f"share of users it explains best ({self.min_choices} choices or more)",
+            "best_for": f"share of users it explains best ({MIN_CHOICES} choices or more)",
             "weight": "weight (one standard deviation of the score)",
             "adds": "bits per choice added to all other motives",
         }

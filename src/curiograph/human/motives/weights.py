@@ -13,9 +13,8 @@ from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.human.choices.choice_sets import ChoiceSet
-from curiograph.human.motives.logit import ChoiceLogit, center_features
+from curiograph.human.motives.logit import ChoiceLogit, center_features, find_modes, fit_population, update_population
 from curiograph.human.motives.motive_fits import WEIGHT_FIELDS
-from curiograph.human.motives.random_effects import find_modes, fit_population, update_population
 from curiograph.progress import Progress
 
 MIN_PEOPLE = 10

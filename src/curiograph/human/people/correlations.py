@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import norm, rankdata
 
 from curiograph.arrays import Float64
@@ -19,7 +20,6 @@ from curiograph.results import Table
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from curiograph.human.people.profile import Profile
@@ -31,16 +31,7 @@ _TOGETHER = 50  # samples ranked together; bounds the memory
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Correlations(Table):
-    """Relation of measures to a score of each person: one row per measure.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> profile = cg.profile(cg.toys.cycle(9), [list(range(n)) for n in range(2, 10)])
-    >>> found = cg.correlate(profile, [1, 3, 2, 4, 5, 7, 6, 9], measures=["nodes"])
-    >>> round(found.rows["rho"][0], 3), found.rows["p"][0] < 0.01
-    (0.952, True)
-    """
+    """Relation of measures to a score of each person: one row per measure."""
 
     score: str
     """Name of the score."""
@@ -125,8 +116,6 @@ def correlate(
     >>> cg.correlate(profile, range(8), measures=["nodes"]).rows["rho"]
     [1.0]
     """
-    import pandas as pd
-
     permutations = check_integer("permutations", permutations, 1, "give 1 permutation or more")
     seed = check_seed(seed)
     name = score if isinstance(score, str) else "score"

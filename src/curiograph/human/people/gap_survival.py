@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights
@@ -29,15 +30,6 @@ class GapSurvival(Table):
 
     Most gaps are open when a walk ends. Their lifetime is censored: known to be at least the number of steps to the end
     of the walk. A mean over closed gaps alone would be too small; the Kaplan-Meier estimate uses all gaps.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> g = cg.generate("er", nodes=25, seed=0)
-    >>> walks = [cg.explore(g, agent="random", start=n, steps=20, seed=n) for n in range(8)]
-    >>> survival = cg.gap_survival(cg.measure(g, walks))
-    >>> survival
-    GapSurvival(all: 60 gaps, 21 closed, median 7 (6 to inf))
     """
 
     curves: dict[str, dict[str, Any]]
@@ -106,8 +98,6 @@ def gap_survival(growths: Growths, by: str | None = None, *, horizon: int | None
        time  survival  at_risk
     0     0       1.0        2
     """
-    import pandas as pd
-
     seed = check_seed(seed)
     if by is not None and by not in growths.people:
         raise UnknownNameError(f"there is no column {by!r}; the columns are {', '.join(growths.people)}.")

@@ -42,21 +42,7 @@ _LEVEL = 0.05
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupComparison(Table):
-    """Groups of people compared by several measures: one row per measure and pair of groups.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> g = cg.generate("er", nodes=25, seed=0)
-    >>> walks = [cg.explore(g, agent=["greedy", "random"][n % 2], start=n, steps=10, seed=n) for n in range(24)]
-    >>> found = cg.compare_groups(cg.profile(g, walks), ["greedy", "random"] * 12, measures=["nodes", "beta1"])
-    >>> found
-    GroupComparison(greedy: 12 people, random: 12 people; 2 measures)
-    >>> found.to_frame().round(3)[["measure", "mean", "other_mean", "effect", "p_holm"]]
-      measure    mean  other_mean  effect  p_holm
-    0   nodes  10.000      10.000     NaN     NaN
-    1   beta1   6.417       1.833   3.432     0.0
-    """
+    """Groups of people compared by several measures: one row per measure and pair of groups."""
 
     rows: dict[str, list[Any]]
     """Columns: measure, the two groups, the numbers of people with a value, the means, their difference and Hedges' g
@@ -353,7 +339,7 @@ class _Units:
             columns = self.frame[self.covariates].to_numpy(np.float64)[rows]
             difference, effect = adjust_difference(values, (labels == pair[0]).astype(np.float64), columns)
         else:
-            difference, effect = estimate_differences(first, second, (self.seed,), paired=self.paired)
+            difference, effect = estimate_differences(first, second, self.seed, paired=self.paired)
         return {
             "measure": name,
             "group": self.names[pair[0]],

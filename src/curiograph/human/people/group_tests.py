@@ -112,7 +112,7 @@ def _compute_ratio(order: Int64, between: Float64, within: Float64, residuals: F
 
 
 def estimate_differences(
-    first: Float64, second: Float64, seed: tuple[int, ...], *, paired: bool = False
+    first: Float64, second: Float64, seed: int, *, paired: bool = False
 ) -> tuple[Estimate, Estimate]:
     """Return the difference of two means and Hedges' g, both with bounds.
 
@@ -126,7 +126,7 @@ def estimate_differences(
     sums, squares = np.empty((2, 2, NUM_RESAMPLES + 1))
     for number, values in enumerate((first - middle, second - middle)):
         table = np.column_stack([values, values**2])
-        drawn = draw_weights(len(values), [*seed, 0 if paired else number])
+        drawn = draw_weights(len(values), [seed, 0 if paired else number])
         sums[number], squares[number] = np.concatenate([table.sum(axis=0)[None], *(each @ table for each in drawn)]).T
     means, freedom = sums / counts, int(counts.sum()) - 2
     deviations = np.maximum(squares - counts * means**2, 0.0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.growth.compute import compute_growth
 from curiograph.growth.first_visits import place_walks, select_first_visits
-from curiograph.human.people.null_models import NULL_MODELS
 from curiograph.human.trajectories import Trajectories, as_trajectories
 from curiograph.parallel import Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress
@@ -44,6 +44,46 @@ QUANTITIES = {
     "conformable": "conformable degrees of freedom",
 }
 """Quantities that are compared, with their titles: one for each theory, igt, cpt and cct."""
+_SWAPS = 10  # attempted swaps per edge
+_NEWTON_STEPS = 20  # of the exponent of degrees
+_MAX_EXPONENT = 5.0  # if all people always take the candidate of the highest or lowest degree
+
+NullDraw = tuple[Graph, Int32]
+"""The graph and the walks to measure."""
+
+
+def walk_randomly(graph: Graph, visits: Int32, origins: Int32, seed: int, *, by_degree: bool) -> NullDraw:
+    """Return random walks from the same starts, with links and jumps from the same places as in the human walks.
+
+    Candidates have equal chances, or if `by_degree` chances proportional to a power of their degree, whose exponent is
+    fitted to all links that people took.
+    """
+    rows = freeze_array(graph.indptr), freeze_array(graph.indices), freeze_array(visits), freeze_array(origins)
+    logs = freeze_array(np.log(np.maximum(graph.skeleton.degrees, 1)))
+    exponent = 0.0
+    for _ in range(_NEWTON_STEPS if by_degree else 0):
+        gradient, curvature = kernels.matched_walks.sum_preferences(*rows, logs, exponent)
+        exponent = float(np.clip(exponent + gradient / max(curvature, 1e-9), -_MAX_EXPONENT, _MAX_EXPONENT))
+    streams = freeze_array(kernels.random.make_streams(np.uint64(seed), 0, len(visits)))
+    preferences = freeze_array(np.exp(exponent * logs))
+    return graph, kernels.matched_walks.sample_matched_walks(*rows, preferences, streams)
+
+
+def rewire_graph(graph: Graph, visits: Int32, origins: Int32, seed: int) -> NullDraw:
+    """Swap random edges of the graph, so that all nodes keep their degrees; the walks stay the same."""
+    rows = graph.skeleton
+    bounds, streams = freeze_array(np.array([0, rows.num_nodes])), freeze_array(np.array([seed], np.uint64))
+    indices = kernels.rewire.swap_edges(rows.indptr, rows.indices, bounds, _SWAPS, streams)
+    return Graph(rows.indptr, indices, names=graph.names), visits
+
+
+NULL_MODELS: dict[str, Callable[[Graph, Int32, Int32, int], NullDraw]] = {
+    "rewired": rewire_graph,
+    "unbiased": partial(walk_randomly, by_degree=False),
+    "random-walk": partial(walk_randomly, by_degree=True),
+    "shuffled": lambda graph, visits, origins, seed: (graph, np.random.default_rng(seed).permuted(visits, axis=1)),
+}
+"""Null models by name."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,16 +92,6 @@ class GrowthComparison(Table):
 
     The columns of each quantity, `gaps`, `bits` and `conformable`, are the mean of the human walks (`human_gaps`), that
     of the null model (`null_gaps`), and their difference with its 95 % interval (`excess_gaps`).
-
-    Examples
-    --------
-    >>> from curiograph.graph.toys import cycle
-    >>> from curiograph.human import Trajectories, compare_growth
-    >>> walks = Trajectories.from_walks([[0, 1, 2, 3], [2, 3, 0, 1]], graph=cycle(4))
-    >>> found = compare_growth(cycle(4), walks, nulls=["shuffled"], steps=4)
-    >>> found.to_frame()[["step", "human_gaps", "excess_gaps"]].tail(1)
-       step  human_gaps  excess_gaps
-    3     4         1.0          0.0
     """
 
     means: dict[str, dict[str, Float64]]
@@ -105,7 +135,7 @@ class GrowthComparison(Table):
 
     @property
     def answers(self) -> list[str]:
-        """The result in one sentence for each null model; its differences are clear after Holm's correction."""
+        """The result in a sentence for each null model, after Holm's correction; then jumps, returns and few people."""
         answers = []
         for null, areas in self.area.items():
             parts = []
@@ -117,18 +147,12 @@ class GrowthComparison(Table):
                 else:
                     parts.append(f"no clear difference in {quantity}, {area}")
             answers.append(f"Against {null}, human walks show {', '.join(parts[:-1])} and {parts[-1]}.")
-        return [*answers, *self.remarks]
-
-    @property
-    def remarks(self) -> list[str]:
-        """Sentences on jumps, returns and few people, if there are any."""
-        remarks = []
         if self.jumps or self.returns:
-            remarks.append(
+            answers.append(
                 f"People reached {self.jumps:.0%} of new nodes by a jump without a link and {self.returns:.0%} after a "
                 "return; random walks jump and return at the same places."
             )
-        return remarks + describe_few(self.users)
+        return answers + describe_few(self.users)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values: the facts, the answer and the areas of each null model, and the rows."""
@@ -201,10 +225,12 @@ def compare_growth(
 
     Examples
     --------
-    >>> from curiograph.graph.toys import library
-    >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]], graph=library())
-    >>> compare_growth(library(), walks, nulls=["unbiased"], steps=4).walks
-    1
+    >>> from curiograph.graph.toys import cycle
+    >>> walks = Trajectories.from_walks([[0, 1, 2, 3], [2, 3, 0, 1]], graph=cycle(4))
+    >>> found = compare_growth(cycle(4), walks, nulls=["shuffled"], steps=4)
+    >>> found.to_frame()[["step", "human_gaps", "excess_gaps"]].tail(1)
+       step  human_gaps  excess_gaps
+    3     4         1.0          0.0
     """
     require_edges(as_graph(graph))
     steps = check_integer("steps", steps, 2, "measure walks of 2 nodes or more")

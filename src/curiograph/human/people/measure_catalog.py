@@ -63,13 +63,9 @@ MEASURES = {
     "leaps": Measure("leaps", "share of leaps"),
     "dance": Measure("leaps", "share of leaps linked later, of all steps"),
     "style": Measure("style", "style score (hunters above 0)", length=None),
-    **{
-        f"motive_{name}": Measure("motives", f"weight of {name}", length=None)
-        for name in ("degree", "pagerank", "igt", "cpt", "cct", "markov")
-    },
 }
-"""Measures of a walk by name, in the order of columns; those of the groups style and motives are of the person."""
-ON_REQUEST = ("small-world", "leaps", "style", "motives")
+"""Measures of a walk by name, in the order of columns; the style is of the person."""
+ON_REQUEST = ("small-world", "leaps", "style")
 """Groups that are computed only if they are named: they take longer, or need many walks."""
 
 

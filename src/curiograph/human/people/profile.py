@@ -38,29 +38,13 @@ if TYPE_CHECKING:
 
     from curiograph.human.people.styles import Styles
 
-_WHOLE = ("meaning", "games", "leaps", "style", "motives")  # groups computed for all walks together
+_WHOLE = ("meaning", "games", "leaps", "style")  # groups computed for all walks together
 _TASK_COST = 5e7  # sum of the cubes of lengths: a task of walks of 50 visits takes about a second
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile(WalkTable):
-    """Measures of walks: a table with one row per person and session.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> walks = cg.human.Trajectories.from_walks([[0, 1, 2, 3, 0], [0, 1], [2]], users=["ann", "ann", "bob"])
-    >>> found = cg.profile(cg.toys.cycle(4), walks, measures=["beta1", "path_length"])
-    >>> found.to_frame()[["user", "session", "beta1", "path_length"]]
-      user  session  beta1  path_length
-    0  ann        1      1     1.333333
-    1  ann        2      0     1.000000
-    2  bob        1      0          NaN
-    >>> found.per_user()[["user", "walks", "beta1", "path_length"]]
-      user  walks  beta1  path_length
-    0  ann      2    0.5     1.166667
-    1  bob      1    0.0          NaN
-    """
+    """Measures of walks: a table with one row per person and session."""
 
     graph: Graph
     """The graph that was walked on."""
@@ -129,9 +113,9 @@ def profile(
         Walks with returns, as for `measure`; immediate repeats are merged.
     measures : str or sequence of str, optional
         Names of measures and of groups of measures: structure, communities, gaps, compression, conformation,
-        steps, sequence, meaning, games, small-world, leaps, style, motives. Default: the first seven, meaning if there
+        steps, sequence, meaning, games, small-world, leaps, style. Default: the first seven, meaning if there
         are weights from 0 to 1 or a similarity, and games if the walks have targets; steps and games only on graphs of
-        at most 100,000 nodes. Measures of style and motives are values of the person, repeated for each walk.
+        at most 100,000 nodes. The style is a value of the person, repeated for each walk.
     nodes : int, optional
         Cut every walk after this number of distinct nodes, and leave out walks with fewer: then measures can be
         compared although walks differ in length. Default: whole walks.
@@ -150,13 +134,15 @@ def profile(
 
     Examples
     --------
-    >>> from curiograph.graph.toys import library
-    >>> walks = [["music", "physics", "chemistry", "physics"], ["logic", "mathematics"]]
-    >>> found = profile(library(), walks, measures=["structure", "revisits"])
+    >>> import curiograph as cg
+    >>> walks = cg.human.Trajectories.from_walks([[0, 1, 2, 3, 0], [0, 1], [2]], users=["ann", "ann", "bob"])
+    >>> found = profile(cg.toys.cycle(4), walks, measures=["beta1", "path_length"])
     >>> found
-    Profile(2 walks by 2 users, 8 measures)
-    >>> found.measures["nodes"].tolist(), found.measures["revisits"].tolist()
-    ([3, 2], [1, 0])
+    Profile(3 walks by 2 users, 5 measures)
+    >>> found.per_user()[["user", "walks", "beta1", "path_length"]]
+      user  walks  beta1  path_length
+    0  ann      2    0.5     1.166667
+    1  bob      1    0.0          NaN
     """
     as_graph(graph)
     if similarity is not None and not isinstance(similarity, PairSimilarity):
@@ -211,15 +197,6 @@ def profile(
         styles = found.styles()
         scores = dict(zip(styles.people["user"], styles.scores.tolist(), strict=True))
         values["style"] = np.array([scores.get(people.user(number), np.nan) for number in range(len(people))])
-    if "motives" in groups:
-        from curiograph.human.motives.hypotheses import hypotheses
-
-        names = [name.removeprefix("motive_") for name in selected if MEASURES[name].group == "motives"]
-        motives = hypotheses(graph, people, motives=names, weights=True, engine=engine, progress=progress)
-        table = motives.per_user().set_index(["motive", "user"])["weight"].to_dict()
-        for name in names:
-            column = [table.get((name, people.user(number)), np.nan) for number in range(len(people))]
-            values[f"motive_{name}"] = np.array(column)
     return Profile(people, {name: values[name] for name in selected}, graph, similarity)
 
 

@@ -166,16 +166,9 @@ def filter_links(similarity: Float64) -> tuple[Int64, Int64]:
     return first, second
 
 
-class ListMeasures(WalkTable):
-    """Measures of word lists: a table with one row per list, which `compare_groups` takes.
-
-    In `skipped`, `repeats` counts words named twice in a row.
-    """
-
-
 def measure_lists(
     lists: Trajectories, categories: Categories | None = None, *, clusters: ClusterRule = "static"
-) -> ListMeasures:
+) -> WalkTable:
     """Count the words, perseverations, clusters, switches and intrusions of each list, as SNAFU does.
 
     Intrusions neither end a cluster nor count in its size; perseverations count in it. Unlike in SNAFU, a word that is
@@ -196,7 +189,7 @@ def measure_lists(
 
     Returns
     -------
-    ListMeasures
+    WalkTable
         One row per list, sorted by user: user, session, kept columns, `words` (all that were named), `perseverations`
         (words that had been named before in the list), `clusters`, `switches` (clusters less one), `cluster_size`
         (mean number of words of a cluster, NaN without one) and `intrusions` (words of no category).
@@ -223,7 +216,7 @@ def measure_lists(
         measures["switches"] = np.maximum(measures["clusters"] - 1, 0)
         measures["cluster_size"] = np.array([np.mean(each) if each else np.nan for each in sizes])
         measures["intrusions"] = walks.lengths - np.array([sum(each) for each in sizes], np.int64)
-    return ListMeasures(walks, measures)
+    return WalkTable(walks, measures)
 
 
 def find_clusters(words: list[set[str]], rule: ClusterRule) -> list[int]:

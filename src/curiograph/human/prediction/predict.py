@@ -245,13 +245,7 @@ class Study:
 
 
 def make_study(dataset: Dataset, recipe: Recipe | None = None, seed: int = 0) -> Study:
-    """Divide the users of a dataset, and build a graph from the walks of the graph users if the dataset has none.
-
-    >>> walks = Trajectories.from_walks([["a", "b", "c", "d"], ["b", "c", "a", "d"]] * 6)
-    >>> study = make_study(Dataset(walks), Recipe(neighbors=3, item_users=3))
-    >>> study.graph, study.graph_walks.num_users, study.choice_walks.num_users
-    (Graph(4 nodes, 6 edges, undirected), 6, 6)
-    """
+    """Divide the users of a dataset, and build a graph from the walks of the graph users if the dataset has none."""
     recipe = recipe or RECIPES.get(dataset.name, Recipe())
     graph = dataset.graph
     if graph is None:
