@@ -41,9 +41,6 @@ class ExactAgent(BeamAgent):
         super().__init__(width)
         self.name = "exact" if width == DEFAULT_STATES else f"exact:{width}"
 
-    def with_width(self, width: int) -> ExactAgent:
-        return ExactAgent(width)
-
     def search(self, origin: Exploration) -> tuple[Exploration, Float64]:
         found, bounds = self.prove(origin)
         before, after = origin.returns, found.returns

@@ -129,11 +129,6 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         self._view: View | None = None
         self._illegal = False
 
-    @property
-    def graphs(self) -> list[Graph]:
-        """The graphs that episodes are drawn from; none if there is a sampler."""
-        return self.source.graphs
-
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:

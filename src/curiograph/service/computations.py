@@ -32,11 +32,6 @@ REWARD_DESCRIPTIONS = {
     "cpt": "compressibility, in bits, of the random walk on the visited subgraph",
     "cct": "conformational change: how freely the visited network could move if its links were rigid bars",
 }
-_AGENT_DESCRIPTIONS = {
-    "planner": "Looks several steps ahead, with exact rewards, and estimates what comes after.",
-    "beam": "Beam search over whole walks with exact rewards.",
-}
-"""Descriptions of agents whose classes document how they work instead of what they do."""
 
 
 def get_agent(name: str) -> Agent:
@@ -53,8 +48,7 @@ def get_agent(name: str) -> Agent:
 
 def describe_agents() -> dict[str, str]:
     """Describe each agent in one line."""
-    summaries = {name: (agent.__doc__ or "").strip().partition("\n")[0] for name, agent in AGENTS.items()}
-    descriptions = summaries | _AGENT_DESCRIPTIONS
+    descriptions = {name: (agent.__doc__ or "").partition("\n")[0] for name, agent in AGENTS.items()}
     for name in shipped_agents():
         reward, family, *kinds = name.split("-")
         graphs = "graphs of all families" if family == "all" else f"{family} graphs"
@@ -139,9 +133,9 @@ def find_gaps(opened: OpenGraph, limit: int) -> bytes:
 def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
     """Rank nodes by PageRank or, with an agent, by curious PageRank."""
     graph, history = opened.graph, None if request.history is None else opened.labels.walk(request.history)
-    result: Any
     if request.agent is None:
-        result = pagerank(graph, request.alpha, history)
+        result: Any = pagerank(graph, request.alpha, history)
+        extra = {"agent": None, "converged": True}
     else:
         result = curious_pagerank(
             graph,
@@ -153,23 +147,13 @@ def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
             seed=request.seed,
             engine=Engine(workers=1),
         )
-    errors = None if request.agent is None else result.stderr
+        extra = {"agent": result.agent, "converged": result.converged}
     ranking = [
-        {
-            "rank": rank,
-            "node": label,
-            "score": score,
-            "stderr": None if errors is None else errors[graph.position(label)],
-        }
+        {"rank": rank, "node": label, "score": score}
+        | ({} if request.agent is None else {"stderr": result.stderr[graph.position(label)]})
         for rank, (label, score) in enumerate(result.top(request.k), start=1)
     ]
-    response = {
-        "history": history,
-        "agent": None if request.agent is None else result.agent,
-        "alpha": result.alpha,
-        "converged": request.agent is None or result.converged,
-        "ranking": ranking,
-    }
+    response = {"history": history, "alpha": result.alpha, "ranking": ranking, **extra}
     return schemas.RankResponse.model_validate(response).model_dump_json().encode()
 
 
