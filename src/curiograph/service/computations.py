@@ -24,7 +24,7 @@ from curiograph.service import schemas
 from curiograph.service.batching import RecommendQuery, answer_users, read_users
 from curiograph.service.json_labels import encode_label
 from curiograph.service.server_settings import MAX_ANSWER, MAX_BEAM, MAX_K, check_count
-from curiograph.service.step_view import view_step
+from curiograph.service.step_view import MOTIVES, StepView, view_step
 from curiograph.service.store import OpenGraph, vary_recommender
 
 REWARD_DESCRIPTIONS = {
@@ -84,10 +84,15 @@ def explore_graph(opened: OpenGraph, request: schemas.ExploreRequest) -> bytes:
     return schemas.WalkResponse.model_validate(walk.to_dict() | {"nodes": walk.nodes}).model_dump_json().encode()
 
 
+def view_next(opened: OpenGraph, request: schemas.LookRequest, motives: Sequence[str] = MOTIVES) -> StepView:
+    """Compute what `look` and the page show of the next step of a walk."""
+    walk, agent, reward = opened.labels.walk(request.walk), get_agent(request.agent), as_reward(request.reward)
+    return view_step(opened.graph, walk, agent, reward, ahead=request.ahead, seed=request.seed, motives=motives)
+
+
 def look(opened: OpenGraph, request: schemas.LookRequest) -> bytes:
     """Compute the candidates of a walk with their values, and the choices of the agent and of each motive."""
-    walk, agent, reward = opened.labels.walk(request.walk), get_agent(request.agent), as_reward(request.reward)
-    view = view_step(opened.graph, walk, agent, reward, ahead=request.ahead, seed=request.seed)
+    view = view_next(opened, request)
     candidates = [
         {
             "node": view.nodes[i],
