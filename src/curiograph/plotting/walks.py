@@ -223,9 +223,8 @@ def plot_recommendations(
     places, shown = compute_unit_layout(drawn), drawn.positions(named)
     ax.set(xlim=(-1.2, 1.2), ylim=(-1.3, 1.12))  # room for the legend below
     ax.set_axis_off()
-    rows = np.repeat(np.arange(drawn.num_nodes), np.diff(drawn.indptr))
-    edges = [(int(a), int(b)) for a, b in zip(rows, drawn.indices, strict=True) if a < b]
-    inner = [edge for edge in edges if np.isin(edge, shown).all()]
+    edges = np.column_stack(drawn.skeleton.get_edges()[:2])
+    inner = edges[np.isin(edges, shown).all(axis=1)]
     ax.add_collection(lines(places[edges], color="#DDDDDD", linewidth=0.7, zorder=1))
     ax.add_collection(lines(places[inner], color=COLORS["muted"], linewidth=1.0, zorder=2))
     others = np.setdiff1d(np.arange(drawn.num_nodes), shown)
