@@ -93,6 +93,27 @@ def to_plain(value: Any) -> Any:
         return str(value)
 
 
+JsonLabel = str | int | float
+_MAX_INTEGER = 2**53  # that every JSON reader represents exactly
+
+
+def encode_label(label: Any) -> JsonLabel:
+    """Return a label as a JSON value: text and numbers unchanged, larger integers and other labels as text.
+
+    >>> encode_label(np.int64(3)), encode_label((0, 1))
+    (3, '(0, 1)')
+    """
+    if isinstance(label, str):
+        return label if label.isascii() else label.encode("utf-8", "replace").decode()
+    if hasattr(label, "__array__"):  # a scalar of numpy or a tensor
+        label = np.asarray(label).tolist()
+    if isinstance(label, float) and math.isfinite(label):
+        return label
+    if isinstance(label, int) and not isinstance(label, bool) and abs(label) <= _MAX_INTEGER:
+        return label
+    return str(label)
+
+
 def get_version() -> str:
     """Return the version of this package, for records and methods paragraphs."""
     import curiograph

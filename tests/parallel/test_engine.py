@@ -14,7 +14,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.errors import GraphError, JobError, JobStopped, SettingError, UnknownNameError
-from curiograph.parallel import Engine, as_engine, lock_run_folder
+from curiograph.parallel import Engine, as_engine
 from curiograph.parallel.journal import Journal
 
 SHARED = {"seed": 7, "scale": np.linspace(1, 2, 5), "large": np.zeros(300_000)}
@@ -142,7 +142,13 @@ def test_lambdas_and_classes_of_a_script_run_in_processes(tmp_path):
 
 
 def test_run_folder_is_locked_against_other_processes(tmp_path):
-    hold = "import sys, curiograph.parallel as p\nwith p.lock_run_folder(sys.argv[1]): print(1, flush=True); input()"
+    hold = """if True:
+        import pathlib, sys
+        from curiograph.parallel.journal import Journal
+        with Journal(pathlib.Path(sys.argv[1]), "held", ""):
+            print(1, flush=True)
+            input()
+    """
     command = [sys.executable, "-c", hold, str(tmp_path)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as other:
@@ -150,7 +156,7 @@ def test_run_folder_is_locked_against_other_processes(tmp_path):
         with pytest.raises(SettingError, match=str(tmp_path)):
             draw_all(Engine(workers=1, run=tmp_path))
         other.kill()
-    with lock_run_folder(tmp_path), lock_run_folder(tmp_path):
+    with Journal(tmp_path, "one", ""), Journal(tmp_path, "two", ""):
         draw_all(Engine(workers=1, run=tmp_path))
 
 

@@ -10,7 +10,7 @@ import curiograph as cg
 from curiograph.agents.explore import Walk
 from curiograph.graph.toys import complete, library
 from curiograph.plotting import COLORS
-from curiograph.plotting.graph_layout import compute_layout
+from curiograph.plotting.graph_layout import compute_unit_layout
 
 
 def drawn_texts(ax):
@@ -99,11 +99,11 @@ def test_revisits_and_jumps():
 
 @pytest.mark.parametrize("graph", [cg.generate("rg", nodes=60, seed=0), complete(8), cg.generate("ws", 700, seed=0)])
 def test_layout_is_deterministic_and_places_neighbors_close(graph):
-    places = compute_layout(graph)
+    places = compute_unit_layout(graph)
     apart = np.linalg.norm(places[:, None] - places[None], axis=2)
     rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
     assert np.abs(places).max() == pytest.approx(1)
-    assert np.array_equal(places, compute_layout(graph))
+    assert np.array_equal(places, compute_unit_layout(graph))
     assert apart[np.triu_indices(graph.num_nodes, 1)].min() > 1e-4
     assert apart[rows, graph.indices].mean() <= apart.sum() / (graph.num_nodes**2 - graph.num_nodes) + 1e-9
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph import kernels
+from curiograph.plotting.graph_layout import compute_layout
 from curiograph.service import picture, schemas
-from curiograph.service.places import compute_layout, lay_out_walk
+from curiograph.service.places import lay_out_walk
 from curiograph.service.store import OpenGraph
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -12,16 +11,9 @@ from filelock import FileLock
 
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path
-from curiograph.graph.labels import as_plain
-from curiograph.validation import is_number
+from curiograph.results import JsonLabel, encode_label
 
 _HEAD = b'{"key": "'  # of a row that was cut off by the end of its process
-
-
-def encode_label(label: Any) -> str | int | float:
-    """Return a label or an answer as a JSON value: text and finite numbers unchanged, anything else as text."""
-    label = as_plain(label)
-    return label if isinstance(label, str) or (is_number(label) and math.isfinite(label)) else str(label)
 
 
 class AnswerFile:
@@ -36,7 +28,7 @@ class AnswerFile:
 
     def __init__(self, path: PathLike | None) -> None:
         self.path = None if path is None else as_path(path).absolute()
-        self.by_key: dict[str, list[str | int | float]] = {}
+        self.by_key: dict[str, list[JsonLabel]] = {}
         """Answers to each prompt in order; an empty list if it waits for one."""
         self._state: tuple[int, int] | None = None  # size and time of the file when it was last read or written
         self._cut, self._gap = 0, b""  # bytes of a last row that was cut off; the missing end of a complete one
@@ -69,7 +61,7 @@ class AnswerFile:
             return
         lines = self.path.read_bytes().splitlines(keepends=True) if state else []
         is_ended = not lines or lines[-1].endswith(b"\n")
-        by_key: dict[str, list[str | int | float]] = {}
+        by_key: dict[str, list[JsonLabel]] = {}
         cut = 0
         for number, line in enumerate(lines, 1):
             try:

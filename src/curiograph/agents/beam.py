@@ -18,11 +18,12 @@ _RECORDS = ("nodes", "lengths", "rewards")  # of an exploration: what a walk has
 
 
 class BeamAgent(Agent):
-    """Keeps the `width` best partial walks at every step and follows the best complete walk.
+    """Beam search over whole walks with exact rewards.
 
-    Partial walks are ranked by the rewards so far plus the last reward repeated for the remaining steps. Walks with the
-    same set of nodes and the same last node have the same continuations, so only the better one is kept. For a reward
-    that depends on the order of visit, this holds if `Tracker.hash_order` is the same too.
+    Keeps the `width` best partial walks at every step, and follows the best complete walk. Partial walks are ranked by
+    the rewards so far plus the last reward repeated for the remaining steps. Walks with the same set of nodes and the
+    same last node have the same continuations, so only the better one is kept. For a reward that depends on the order
+    of visit, this holds if `Tracker.hash_order` is the same too.
     """
 
     max_walks = 4096
@@ -34,7 +35,7 @@ class BeamAgent(Agent):
 
     def with_width(self, width: int) -> BeamAgent:
         """Return the agent with another width."""
-        return BeamAgent(width)
+        return type(self)(width)
 
     def scores(self, exploration: Exploration) -> Float64:
         """Return the best return found through each candidate."""

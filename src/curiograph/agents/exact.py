@@ -41,9 +41,6 @@ class ExactAgent(BeamAgent):
         super().__init__(width)
         self.name = "exact" if width == DEFAULT_STATES else f"exact:{width}"
 
-    def with_width(self, width: int) -> ExactAgent:
-        return ExactAgent(width)
-
     def search(self, origin: Exploration) -> tuple[Exploration, Float64]:
         found, bounds = self.prove(origin)
         before, after = origin.returns, found.returns
@@ -78,7 +75,8 @@ class ExactAgent(BeamAgent):
             parts = []
             for first in range(0, len(states), _CHUNK):
                 part, sums = states[first : first + _CHUNK], gained[first : first + _CHUNK]
-                current = _place_walks(walk, part, length)
+                here = walk.rows(np.zeros(len(part), np.int64))
+                current = replace(here, nodes=part, lengths=np.full(len(part), length))
                 c, left = current.candidates, walk.steps - 1 - length
                 earned = sums[c.walks] + current.candidate_values
                 ends = np.where(c.counts == 0, sums, -np.inf)
@@ -107,13 +105,6 @@ class ExactAgent(BeamAgent):
         if walk.tracker.depends_on_order:
             dropped = np.inf
         return best, max(most, dropped)
-
-
-def _place_walks(walk: Exploration, nodes: Int32, length: int) -> Exploration:
-    """Return walks of this length from the same start as `walk`."""
-    count = len(nodes)
-    here = walk.rows(np.zeros(count, np.int64))
-    return replace(here, nodes=nodes, lengths=np.full(count, length))
 
 
 def _append(nodes: Int32, candidates: Candidates, chosen: Int64) -> Int32:

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.agent import Agent
-from curiograph.agents.answer_file import AnswerFile, encode_label
+from curiograph.agents.answer_file import AnswerFile
 from curiograph.arrays import Float64
 from curiograph.errors import AgentError, SettingError, UnansweredError, quote_value
 from curiograph.exploration.mdp import Exploration
 from curiograph.files import PathLike, hash_chunks
+from curiograph.results import encode_label
 from curiograph.validation import check_integer, check_seed
 
 Choose = Callable[..., Any]

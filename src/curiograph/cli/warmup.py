@@ -27,6 +27,7 @@ def warm_up() -> float:
     from curiograph.exploration.gym_env import ExplorationEnv
     from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
     from curiograph.graph.toys import grid, library
+    from curiograph.plotting.graph_layout import compute_layout
     from curiograph.rewards.reward_names import REWARDS
 
     start = time.perf_counter()
@@ -37,6 +38,7 @@ def warm_up() -> float:
     for family in ("rg", "ws", "ba", "er"):
         cg.generate(family, nodes=10, seed=0)
     cg.measure(library(), ["music", "physics", "chemistry"])
+    compute_layout(library())
     walks = [cg.explore(library(), "random", start=start, steps=8, seed=0) for start in ("music", "logic", "biology")]
     people = cg.human.Trajectories.from_walks(walks, graph=library())
     cg.profile(library(), people)

@@ -10,13 +10,12 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.arrays import Float64, Int64
-from curiograph.errors import WalkError, import_optional
+from curiograph.arrays import Int64
+from curiograph.errors import WalkError
 from curiograph.exploration.episodes import EpisodeSource, Sampler, read_actions
 from curiograph.exploration.mdp import Exploration, Fallback, begin
 from curiograph.exploration.observations import Observation, View, make_observer
 from curiograph.graph.graph import Graph
-from curiograph.plotting.graph_layout import compute_layout
 from curiograph.rewards.reward_names import RewardLike, as_reward
 from curiograph.validation import check_choice, check_integer
 
@@ -88,8 +87,8 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         256, or twice `steps` if that is more. Graphs of any size fit into "subgraph".
     max_edges : int, optional
         E, for "subgraph" only. Default: as many as there can be, at most 8,192.
-    render_mode : {None, "ansi", "rgb_array"}
-        "ansi" renders a line of text, "rgb_array" an image (requires `curiograph[plot]`).
+    render_mode : {None, "ansi"}
+        "ansi" renders a line of text; `curiograph.plot_walk(env.graph, env.walk)` draws the walk.
 
     Examples
     --------
@@ -102,7 +101,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
     [0.0, 0.0, 1.0]
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,
@@ -129,12 +128,6 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         self._exploration: Exploration | None = None
         self._view: View | None = None
         self._illegal = False
-        self._layout: tuple[Graph, Float64] | None = None
-
-    @property
-    def graphs(self) -> list[Graph]:
-        """The graphs that episodes are drawn from; none if there is a sampler."""
-        return self.source.graphs
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -184,39 +177,14 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         return [self.graph.label(int(v)) for v in self._get_visited()]
 
     def render(self) -> Any:
-        """Return the walk so far as `render_mode` requests: a line of text, or an RGB image of 480 x 480 pixels.
-
-        The image shows visited nodes dark to light in order of visit, the last one ringed, candidates orange, the rest
-        gray.
-        """
+        """Return the walk so far as a line of text."""
         if self.render_mode is None:
             gymnasium.logger.warn("render does nothing without a render_mode: make the environment with one.")
             return None
-        graph, visited, candidates = self.graph, self._get_visited(), self._current[0].candidates.nodes
-        if self.render_mode == "ansi":
-            path = " -> ".join(str(label) for label in self.walk)
-            ahead = ", ".join(str(label) for label in self.candidates) or "nowhere"
-            value = f"{self.reward.name} {self._get_value():g}"
-            return f"{value} after {len(visited)} of {self.steps} nodes: {path}; next: {ahead}"
-        figures = import_optional("matplotlib.figure", "plot", "Pictures")
-        agg = import_optional("matplotlib.backends.backend_agg", "plot", "Pictures")
-        if self._layout is None or self._layout[0] is not graph:
-            self._layout = graph, compute_layout(graph)
-        places = self._layout[1]
-        figure = figures.Figure(figsize=(4.8, 4.8), dpi=100)
-        canvas = agg.FigureCanvasAgg(figure)  # not pyplot, which would keep every figure
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set_axis_off()
-        axes.scatter(*places.T, s=12, color="0.85")
-        axes.scatter(*places[candidates].T, s=30, color="tab:orange")
-        ordered = np.sort(visited)
-        source, target, _ = graph.skeleton.induced(ordered).get_edges()
-        for u, v in zip(ordered[source], ordered[target], strict=True):
-            axes.plot(*places[[u, v]].T, color="0.4", linewidth=1.2, zorder=1)
-        axes.scatter(*places[visited].T, s=90, c=np.arange(len(visited)), cmap="viridis", vmin=0, vmax=self.steps - 1)
-        axes.scatter(*places[visited[-1:]].T, s=200, facecolors="none", edgecolors="black")
-        canvas.draw()
-        return np.array(canvas.buffer_rgba(), np.uint8)[:, :, :3]
+        path = " -> ".join(str(label) for label in self.walk)
+        ahead = ", ".join(str(label) for label in self.candidates) or "nowhere"
+        value = f"{self.reward.name} {self._get_value():g}"
+        return f"{value} after {len(self.walk)} of {self.steps} nodes: {path}; next: {ahead}"
 
     @property
     def _current(self) -> tuple[Exploration, View]:

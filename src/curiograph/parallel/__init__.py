@@ -1,6 +1,5 @@
 """Many independent tasks on this machine or on a Ray cluster, with results that are kept and resumed."""
 
 from curiograph.parallel.engine import IN_PROCESS, Engine, EngineName, as_engine
-from curiograph.parallel.journal import lock_run_folder
 
-__all__ = ["IN_PROCESS", "Engine", "EngineName", "as_engine", "lock_run_folder"]
+__all__ = ["IN_PROCESS", "Engine", "EngineName", "as_engine"]

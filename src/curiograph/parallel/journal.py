@@ -6,8 +6,8 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 from safetensors.numpy import load
 
 from curiograph.errors import SettingError
-from curiograph.files import PathLike, hash_chunks, open_atomic
+from curiograph.files import hash_chunks, open_atomic
 from curiograph.tensors import pack_tensors
 
 _PLAIN = "plain values"
@@ -25,7 +25,7 @@ _PATIENCE = 3.0  # seconds in which the workers of a killed job notice that it h
 
 
 class Journal(ExitStack):
-    """The finished tasks of one job, in a folder named after the job and its key.
+    """The finished tasks of one job, in a folder named after the job and its key; `run` is locked until the exit.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Journal(Path(folder), "squares", "upto 3") as journal:
@@ -38,9 +38,16 @@ class Journal(ExitStack):
         super().__init__()
         version = sys.modules["curiograph"].__version__  # other versions may give other results
         self._key = hash_chunks([f"{name} {key} {version}"])
-        self.enter_context(lock_run_folder(run))
         self.folder = run / f"{name}-{self._key[:12]}"
-        self.folder.mkdir(exist_ok=True)
+        try:
+            run.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(os.path.realpath(run / "lock"), is_singleton=True)  # its thread may lock it again
+            self.enter_context(lock.acquire(timeout=_PATIENCE))
+            self.folder.mkdir(exist_ok=True)
+        except Timeout:
+            raise SettingError(f"{run}: another process works there; wait for it to end, or choose another.") from None
+        except OSError as error:
+            raise SettingError(f"cannot work in {run}: {error.strerror}; choose another folder.") from None
         for part in self.folder.glob(".*.part"):  # unfinished files of a killed process
             part.unlink(missing_ok=True)
 
@@ -72,21 +79,3 @@ class Journal(ExitStack):
     def _checksum(self, index: int, data: bytes) -> bytes:
         """Return the checksum of the content, the job and the index, so that a misplaced file counts as damaged."""
         return hash_chunks([f"{self._key} {index} ", data]).encode()
-
-
-@contextmanager
-def lock_run_folder(folder: PathLike) -> Iterator[Path]:
-    """Create a folder and lock it against other processes; the thread that holds the lock may lock it again."""
-    path = Path(folder)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(os.path.realpath(path / "lock"), is_singleton=True)
-        lock.acquire(timeout=_PATIENCE)
-    except Timeout:
-        raise SettingError(f"{folder}: another process works there; wait for it to end, or choose another.") from None
-    except OSError as error:
-        raise SettingError(f"cannot work in {folder}: {error.strerror}; choose another folder.") from None
-    try:
-        yield path
-    finally:
-        lock.release()

@@ -1,65 +1,47 @@
-"""Layout of graphs by stress majorization: distances on the page approximate distances in the graph."""
+"""Layout of graphs: distances in the picture approximate distances in the graph."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from curiograph import kernels
 from curiograph.arrays import Float64
 from curiograph.graph.graph import Graph
 
-_ITERATIONS = 200
-_MAX_PAIRS = 30_000_000  # pairs of nodes over all iterations: limits the time for graphs of hundreds of nodes
-_MAX_NODES = 600  # larger graphs are drawn by networkx
+_MAX_PIVOTS, _MAX_PAIRS = 250, 2_000_000
 
 
 def compute_layout(graph: Graph) -> Float64:
-    """Compute coordinates of every node in [-1, 1], minimizing the stress of Kamada and Kawai.
+    """Compute coordinates of all nodes, the longer axis first; linked nodes are about 1 apart.
 
-    Components are placed next to each other. Graphs of more than 600 nodes are placed by springs. The layout is
-    deterministic.
+    Nodes without links are around the others.
 
     >>> from curiograph.graph.toys import cycle
-    >>> places = compute_layout(cycle(6))
-    >>> bool(np.ptp(np.hypot(*places.T)) < 0.1)  # a cycle is drawn as a circle
-    True
+    >>> compute_layout(cycle(12)).std(axis=0).round(1).tolist()
+    [1.5, 1.5]
     """
-    if graph.num_nodes < 2:
-        return np.zeros((graph.num_nodes, 2))
-    if graph.num_nodes > _MAX_NODES:
-        import networkx as nx
+    skeleton = graph.skeleton
+    linked = np.flatnonzero(np.diff(skeleton.indptr))
+    places = np.zeros((graph.num_nodes, 2))
+    radius = 0.0
+    if len(linked):
+        part = skeleton if len(linked) == graph.num_nodes else skeleton.induced(linked)
+        num_pivots = min(len(linked), max(30, min(_MAX_PIVOTS, _MAX_PAIRS // len(linked))))
+        pivots, distances = kernels.layout.compute_pivot_distances(part.indptr, part.indices, num_pivots)
+        apart = max(2.0, 0.7 * distances.max() + 1)
+        found = kernels.layout.place_nodes(part.indptr, part.indices, pivots, distances, apart)
+        found -= found.mean(axis=0)
+        places[linked] = found @ np.linalg.eigh(found.T @ found)[1][:, ::-1]
+        radius = float(np.linalg.norm(found, axis=1).max())
+    alone = np.setdiff1d(np.arange(graph.num_nodes), linked)
+    number = np.arange(1, len(alone) + 1)
+    distance, angle = np.sqrt((radius + 0.5) ** 2 + 0.4 * number), 2.399963 * number  # sunflower seeds
+    places[alone] = np.column_stack([distance * np.cos(angle), distance * np.sin(angle)])
+    return places
 
-        springs = nx.spring_layout(nx.from_scipy_sparse_array(graph.skeleton.to_scipy()), seed=0)
-        places = np.array([springs[node] for node in range(graph.num_nodes)])
-    else:
-        places = minimize_stress(graph)
+
+def compute_unit_layout(graph: Graph) -> Float64:
+    """Compute coordinates of all nodes in [-1, 1]."""
+    places = compute_layout(graph)
     centered: Float64 = places - (places.max(axis=0) + places.min(axis=0)) / 2
     return centered / max(float(np.abs(centered).max()), 1e-9)
-
-
-def minimize_stress(graph: Graph) -> NDArray[Any]:
-    """Minimize the stress over all pairs of nodes, starting from classical scaling."""
-    from scipy.sparse.csgraph import shortest_path
-
-    target: NDArray[Any] = shortest_path(graph.skeleton.to_scipy(), unweighted=True, directed=False)
-    unreachable = np.isinf(target)
-    target[unreachable] = target[~unreachable].max() + 1
-    np.fill_diagonal(target, 1.0)
-    size = len(target)
-    center = np.eye(size) - 1 / size
-    values, vectors = np.linalg.eigh(-center @ target**2 @ center / 2)
-    angles = 2 * np.pi * np.arange(size) / size  # a small circle separates nodes that would otherwise coincide
-    places: NDArray[Any] = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
-    places = places + 0.1 * np.column_stack([np.cos(angles), np.sin(angles)])
-    weights = target**-2
-    np.fill_diagonal(weights, 0.0)
-    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
-    for _ in range(min(_ITERATIONS, _MAX_PAIRS // size**2)):
-        distances = np.hypot(*(np.subtract.outer(along, along) for along in places.T))
-        pull = -weights * target / np.maximum(distances, 1e-9)
-        np.fill_diagonal(pull, 0.0)
-        np.fill_diagonal(pull, -pull.sum(axis=1))
-        places = inverse @ (pull @ places)
-    return places

@@ -15,7 +15,7 @@ from curiograph.errors import SettingError, import_optional, shorten_text
 from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.plotting.figures import LABEL_STYLE, Axes, create_figure, hide_frame, import_matplotlib
-from curiograph.plotting.graph_layout import compute_layout
+from curiograph.plotting.graph_layout import compute_unit_layout
 from curiograph.plotting.growth import build_step_curve, label_axes, set_limits_from_zero
 from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS, get_color
 from curiograph.progress import Progress, no_progress
@@ -109,7 +109,7 @@ class WalkPicture:
         visited = walk.graph.subgraph(walk.nodes)
         positions = visited.positions(walk.nodes)
         self._titles = [visited.title(int(v)) for v in positions]
-        self.places = compute_layout(visited)[positions]
+        self.places = compute_unit_layout(visited)[positions]
         """Coordinates in order of visit."""
         self.links = [(a, b) for a, b in _list_links(visited.skeleton, positions) if a < b]
         """Edges of the visited subgraph as pairs of steps, the earlier first."""
@@ -220,12 +220,11 @@ def plot_recommendations(
     ax = ax or create_figure(6.4, 5.6)[1]
     named = [*history, *recommended]
     drawn = graph if graph.num_nodes <= _MAX_WHOLE_NODES else graph.subgraph(named)
-    places, shown = compute_layout(drawn), drawn.positions(named)
+    places, shown = compute_unit_layout(drawn), drawn.positions(named)
     ax.set(xlim=(-1.2, 1.2), ylim=(-1.3, 1.12))  # room for the legend below
     ax.set_axis_off()
-    rows = np.repeat(np.arange(drawn.num_nodes), np.diff(drawn.indptr))
-    edges = [(int(a), int(b)) for a, b in zip(rows, drawn.indices, strict=True) if a < b]
-    inner = [edge for edge in edges if np.isin(edge, shown).all()]
+    edges = np.column_stack(drawn.skeleton.get_edges()[:2])
+    inner = edges[np.isin(edges, shown).all(axis=1)]
     ax.add_collection(lines(places[edges], color="#DDDDDD", linewidth=0.7, zorder=1))
     ax.add_collection(lines(places[inner], color=COLORS["muted"], linewidth=1.0, zorder=2))
     others = np.setdiff1d(np.arange(drawn.num_nodes), shown)

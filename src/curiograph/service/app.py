@@ -25,9 +25,6 @@ from curiograph.service.server_settings import LOOPBACK_HOSTS, ServiceSettings
 from curiograph.service.state import Service
 
 _DESCRIPTION = "Curiosity on graphs: measure how walks grow knowledge, explore with curious agents, rank and recommend."
-_RESERVED_PATHS = ("/api", "/api/{rest:path}", "/docs", "/redoc", "/openapi.json", "/healthz", "/readyz", "/metrics")
-"""Paths that are answered with JSON only; without them the page would answer unknown ones with HTML."""
-
 _METHODS = ("GET", "HEAD", "POST", "DELETE")
 
 
@@ -50,7 +47,7 @@ class _Refusal:
     """Endpoint behind all routes: 405 if the path exists with another method, otherwise 404."""
 
     def __init__(self, routes: Sequence[Any]) -> None:
-        self._routes = list(routes)
+        self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         matches = [route for route in self._routes if route.matches(scope)[0] == Match.PARTIAL]
@@ -135,8 +132,7 @@ def create_app(
     registry = _create_registry(service)
     app.add_middleware(_Metrics, registry=registry)
     app.add_route("/metrics", lambda request: Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST))
-    refusal = _Refusal(app.router.routes)
-    app.router.routes += [Route(path, refusal, include_in_schema=False) for path in _RESERVED_PATHS]
+    app.router.routes.append(Route("/{rest:path}", _Refusal(app.router.routes), include_in_schema=False))
     return app
 
 

@@ -24,7 +24,7 @@ from curiograph.service import schemas
 from curiograph.service.batching import RecommendQuery, answer_users, read_users
 from curiograph.service.json_labels import encode_label
 from curiograph.service.server_settings import MAX_ANSWER, MAX_BEAM, MAX_K, check_count
-from curiograph.service.step_view import view_step
+from curiograph.service.step_view import MOTIVES, StepView, view_step
 from curiograph.service.store import OpenGraph, vary_recommender
 
 REWARD_DESCRIPTIONS = {
@@ -32,11 +32,6 @@ REWARD_DESCRIPTIONS = {
     "cpt": "compressibility, in bits, of the random walk on the visited subgraph",
     "cct": "conformational change: how freely the visited network could move if its links were rigid bars",
 }
-_AGENT_DESCRIPTIONS = {
-    "planner": "Looks several steps ahead, with exact rewards, and estimates what comes after.",
-    "beam": "Beam search over whole walks with exact rewards.",
-}
-"""Descriptions of agents whose classes document how they work instead of what they do."""
 
 
 def get_agent(name: str) -> Agent:
@@ -53,8 +48,7 @@ def get_agent(name: str) -> Agent:
 
 def describe_agents() -> dict[str, str]:
     """Describe each agent in one line."""
-    summaries = {name: (agent.__doc__ or "").strip().partition("\n")[0] for name, agent in AGENTS.items()}
-    descriptions = summaries | _AGENT_DESCRIPTIONS
+    descriptions = {name: (agent.__doc__ or "").partition("\n")[0] for name, agent in AGENTS.items()}
     for name in shipped_agents():
         reward, family, *kinds = name.split("-")
         graphs = "graphs of all families" if family == "all" else f"{family} graphs"
@@ -90,10 +84,15 @@ def explore_graph(opened: OpenGraph, request: schemas.ExploreRequest) -> bytes:
     return schemas.WalkResponse.model_validate(walk.to_dict() | {"nodes": walk.nodes}).model_dump_json().encode()
 
 
+def view_next(opened: OpenGraph, request: schemas.LookRequest, motives: Sequence[str] = MOTIVES) -> StepView:
+    """Compute what `look` and the page show of the next step of a walk."""
+    walk, agent, reward = opened.labels.walk(request.walk), get_agent(request.agent), as_reward(request.reward)
+    return view_step(opened.graph, walk, agent, reward, ahead=request.ahead, seed=request.seed, motives=motives)
+
+
 def look(opened: OpenGraph, request: schemas.LookRequest) -> bytes:
     """Compute the candidates of a walk with their values, and the choices of the agent and of each motive."""
-    walk, agent, reward = opened.labels.walk(request.walk), get_agent(request.agent), as_reward(request.reward)
-    view = view_step(opened.graph, walk, agent, reward, ahead=request.ahead, seed=request.seed)
+    view = view_next(opened, request)
     candidates = [
         {
             "node": view.nodes[i],
@@ -139,9 +138,9 @@ def find_gaps(opened: OpenGraph, limit: int) -> bytes:
 def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
     """Rank nodes by PageRank or, with an agent, by curious PageRank."""
     graph, history = opened.graph, None if request.history is None else opened.labels.walk(request.history)
-    result: Any
     if request.agent is None:
-        result = pagerank(graph, request.alpha, history)
+        result: Any = pagerank(graph, request.alpha, history)
+        extra = {"agent": None, "converged": True}
     else:
         result = curious_pagerank(
             graph,
@@ -153,23 +152,13 @@ def rank_nodes(opened: OpenGraph, request: schemas.RankRequest) -> bytes:
             seed=request.seed,
             engine=Engine(workers=1),
         )
-    errors = None if request.agent is None else result.stderr
+        extra = {"agent": result.agent, "converged": result.converged}
     ranking = [
-        {
-            "rank": rank,
-            "node": label,
-            "score": score,
-            "stderr": None if errors is None else errors[graph.position(label)],
-        }
+        {"rank": rank, "node": label, "score": score}
+        | ({} if request.agent is None else {"stderr": result.stderr[graph.position(label)]})
         for rank, (label, score) in enumerate(result.top(request.k), start=1)
     ]
-    response = {
-        "history": history,
-        "agent": None if request.agent is None else result.agent,
-        "alpha": result.alpha,
-        "converged": request.agent is None or result.converged,
-        "ranking": ranking,
-    }
+    response = {"history": history, "alpha": result.alpha, "ranking": ranking, **extra}
     return schemas.RankResponse.model_validate(response).model_dump_json().encode()
 
 

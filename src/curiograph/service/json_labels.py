@@ -1,28 +1,13 @@
-"""Labels in JSON: find the nodes that JSON values denote, and encode labels as JSON values."""
+"""Labels in JSON: find the nodes that JSON values denote, and encode several labels as JSON values."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import LabelReader
-
-JsonLabel = str | int | float
-
-_MAX_INTEGER = 2**53
-"""Largest integer that every JSON reader represents exactly; larger ones are encoded as text."""
-
-
-def encode_label(label: Hashable) -> JsonLabel:
-    """Encode a label as a JSON value: text and numbers unchanged, other labels as text."""
-    if isinstance(label, str):
-        return label if label.isascii() else label.encode("utf-8", "replace").decode()
-    if isinstance(label, float) and math.isfinite(label):
-        return label
-    if isinstance(label, int) and not isinstance(label, bool) and abs(label) <= _MAX_INTEGER:
-        return label
-    return str(label)
+from curiograph.results import JsonLabel as JsonLabel
+from curiograph.results import encode_label as encode_label
 
 
 def encode_labels(labels: Sequence[Hashable]) -> list[JsonLabel]:

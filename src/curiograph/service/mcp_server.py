@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -85,11 +85,11 @@ class GraphTools:
     """The tools of a server that reads some files and folders; their docstrings are what a language model sees."""
 
     def __init__(self, places: Sequence[Path], seed: int = 0) -> None:
-        self._places, self._seed = [place.resolve() for place in places], seed
+        self._places = [place.resolve() for place in places]
         for place in self._places:
             if not place.is_dir():
                 check_file(place)
-        self._kept: dict[Path, tuple[Any, ServedGraph]] = {}
+        self._read = lru_cache(_MAX_GRAPHS)(lambda path, stamp: ServedGraph(path, seed))
 
     def list_names(self) -> str:
         """Return the names of the given files and folders, and of the graph files in these, as text."""
@@ -118,19 +118,14 @@ class GraphTools:
         found = self.find(path)
         try:
             files = sorted(file for _, file in list_files(found)) if found.is_dir() else [str(found)]
-            stamp = [(file, status.st_size, status.st_mtime_ns) for file in files for status in [Path(file).stat()]]
+            states = [Path(file).stat() for file in files]
         except OSError as error:
             raise FileFormatError(f"{error.filename}: cannot be read ({error.strerror}).") from None
+        stamp = tuple((file, state.st_size, state.st_mtime_ns) for file, state in zip(files, states, strict=True))
         size = sum(size for file, size, _ in stamp if not found.is_dir() or file.lower().endswith(".md"))
         if size > MAX_FILE_BYTES:
             raise FileFormatError(f"{found}: has {size:,} bytes; at most {MAX_FILE_BYTES:,} are served.")
-        before, graph = self._kept.pop(found, (None, None))
-        if graph is None or before != stamp:
-            graph = ServedGraph(found, self._seed)
-        self._kept[found] = stamp, graph  # the last used at the end
-        for oldest in list(self._kept)[:-_MAX_GRAPHS]:
-            del self._kept[oldest]
-        return graph
+        return self._read(found, stamp)
 
     def open_graph(self, path: GraphPath) -> CallToolResult:
         """Open a graph or a folder of notes: its size, its best linked nodes, and links to notes that do not exist."""

@@ -12,12 +12,11 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.growth.gap_loops import Adjacency, find_components, find_opened_loops, gap_loops
 from curiograph.growth.measure import measure
 from curiograph.rewards.cpt import CompressibilityTracker
-from curiograph.rewards.reward_names import as_reward
 from curiograph.service import schemas
-from curiograph.service.computations import get_agent
+from curiograph.service.computations import view_next
 from curiograph.service.json_labels import encode_label, encode_labels
 from curiograph.service.places import is_dense, lay_out_walk
-from curiograph.service.step_view import MOTIVES, view_step
+from curiograph.service.step_view import MOTIVES
 from curiograph.service.store import OpenGraph
 
 MAX_DRAWN = 3_000
@@ -62,16 +61,7 @@ def draw_graph(opened: OpenGraph) -> bytes:
 def view_walk(opened: OpenGraph, request: schemas.ViewRequest) -> bytes:
     """Return a `ViewResponse` as JSON."""
     graph, walk = opened.graph, opened.labels.walk(request.walk)
-    motives = MOTIVES if request.more else ("igt", "degree")
-    step = view_step(
-        graph,
-        walk,
-        get_agent(request.agent),
-        as_reward(request.reward),
-        ahead=request.ahead,
-        seed=request.seed,
-        motives=motives,
-    )
+    step = view_next(opened, request, MOTIVES if request.more else ("igt", "degree"))
     visited = graph.positions(walk)
     growth = measure(graph, walk, compressibility=False)
     links = _find_links(opened, visited)
@@ -112,7 +102,7 @@ def view_walk(opened: OpenGraph, request: schemas.ViewRequest) -> bytes:
     else:
         places = opened.places[np.concatenate([visited, positions])]
     shown = [graph.title(int(v)) for v in np.concatenate([visited, positions])]
-    response = {
+    response = vars(step) | {
         "walk": walk,
         "titles": None if graph.titles is None else shown,
         "beta1": growth.beta1.tolist(),
@@ -121,12 +111,7 @@ def view_walk(opened: OpenGraph, request: schemas.ViewRequest) -> bytes:
         "gaps": gaps,
         "candidates": candidates,
         "total": len(step.nodes),
-        "choice": step.choice,
         "reason": None if step.choice is None else _explain(candidates[0], shown, adjacency),
-        "igt": step.igt,
-        "cpt": step.cpt,
-        "cct": step.cct,
-        "on_the_way": step.on_the_way,
         "places": places.round(3).tolist(),
         "map": opened.places[visited].round(2).tolist() if is_dense(graph) else None,
     }

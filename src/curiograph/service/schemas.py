@@ -354,22 +354,28 @@ class LookCandidate(_Response):
     """Score by the agent; higher is better; null for planners, which score whole walks."""
 
 
-class LookResponse(_Response):
+class _StepResponse(_Response):
+    """A walk before its next step."""
+
+    total: int
+    """Number of all candidates."""
+    choice: NodeLabel | None = None
+    """Choice of the agent; none if there is no candidate."""
+    igt: Number
+    cpt: Number = None
+    """Compressibility of the walk so far in bits; none for long walks."""
+    cct: Number = None
+    on_the_way: bool
+    """Whether all candidates are neighbors of the last node; false at a dead end."""
+
+
+class LookResponse(_StepResponse):
     """Candidates of a walk for its next step."""
 
     candidates: list[LookCandidate]
     """The best candidates: the choice of the agent, then by reward and PageRank; at most 1,000."""
-    total: int
-    """Number of all candidates."""
-    choice: NodeLabel | None
     best: dict[str, list[NodeLabel]]
     """Choice of each motive; several nodes if they are equal, at most 1,000."""
-    igt: Number
-    cpt: Number
-    """Compressibility of the walk so far in bits; null for long walks."""
-    cct: Number
-    on_the_way: bool
-    """Whether all candidates are neighbors of the last node; false at a dead end."""
 
 
 class ViewCandidate(_Response):
@@ -391,7 +397,7 @@ class LoopResponse(_Response):
     closed_at: int | None = None
 
 
-class ViewResponse(_Response):
+class ViewResponse(_StepResponse):
     """A walk with its growth, its gaps, its picture, and the effect of every next node."""
 
     walk: list[NodeLabel]
@@ -404,17 +410,8 @@ class ViewResponse(_Response):
     gaps: list[LoopResponse]
     candidates: list[ViewCandidate]
     """The best candidates, first the choice of the agent."""
-    total: int
-    """Number of candidates."""
-    choice: NodeLabel | None = None
-    """Choice of the agent; none if there is no candidate."""
     reason: str | None = None
     """What the choice does, as a sentence."""
-    igt: Number
-    cpt: Number = None
-    cct: Number = None
-    on_the_way: bool
-    """Whether all candidates are neighbors of the last node; false at a dead end."""
     places: list[list[float]]
     """Coordinates of the visited nodes, then of candidates; those of `picture`, unless the graph is dense."""
     map: list[list[float]] | None = None

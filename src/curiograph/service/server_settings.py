@@ -12,7 +12,6 @@ from pathlib import Path
 
 from curiograph.errors import SettingError, quote_value
 from curiograph.service.error_responses import TooLargeError
-from curiograph.validation import check_integer
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 MAX_BODY = 2 * 2**20
@@ -71,8 +70,6 @@ class ServiceSettings:
     """Uploaded graphs kept of one client."""
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "steps", "requests", "upload_bytes", "uploads", "uploads_per_client"):
-            check_integer(name, getattr(self, name), 1, "give a whole number, 1 or more")
         if self.token is not None and not (len(self.token.strip()) >= _MIN_TOKEN and self.token.isascii()):
             found, fix = len(self.token.strip()), f"give {_MIN_TOKEN} or more, such as {secrets.token_urlsafe(24)}"
             raise SettingError(f"the token has {found} characters, or others than ASCII; {fix}.")

@@ -28,12 +28,12 @@ from curiograph.graph.io.graph_file import read_graph_file, write_graph_file
 from curiograph.graph.labels import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.predict import make_study
+from curiograph.plotting.graph_layout import compute_layout
 from curiograph.recommendation.parts_file import read_ranker
 from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, as_ranker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
 from curiograph.service.json_labels import LabelIndex
-from curiograph.service.places import compute_layout
 from curiograph.service.server_settings import ServiceSettings
 
 UNFINISHED = ".upload-"
