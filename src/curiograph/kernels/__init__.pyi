@@ -1,7 +1,6 @@
 """Modules of kernels: `__init__.py` imports each when it is first used."""
 
 from . import adjacency as adjacency
-from . import all_pairs as all_pairs
 from . import candidates as candidates
 from . import choice_logit as choice_logit
 from . import cluster_merging as cluster_merging
