@@ -33,7 +33,6 @@ from . import random_graphs as random_graphs
 from . import rank_probabilities as rank_probabilities
 from . import resampling as resampling
 from . import rewire as rewire
-from . import sampling as sampling
 from . import sequences as sequences
 from . import shortest_paths as shortest_paths
 from . import subgraph_measures as subgraph_measures
