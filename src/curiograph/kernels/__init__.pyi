@@ -41,4 +41,3 @@ from . import top_scores as top_scores
 from . import visit_counts as visit_counts
 from . import visit_push as visit_push
 from . import weighted as weighted
-from . import weighted_networks as weighted_networks
