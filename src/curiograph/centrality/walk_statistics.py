@@ -48,15 +48,7 @@ class StepMeans(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WalkStatistics(Table):
-    """Statistics of walks of one kind by step; step 1 is the start.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> statistics = cg.walk_statistics(cg.toys.cycle(6), "random", walks=50, steps=6, seed=0)
-    >>> statistics.distance.mean.tolist(), statistics.gaps.mean.tolist()
-    ([0.0, 1.0, 2.0, 3.0, 2.0, 1.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-    """
+    """Statistics of walks of one kind by step; step 1 is the start."""
 
     name: str
     """Name of the agent, or "unbiased"."""
@@ -166,11 +158,6 @@ def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
 
     Each walk follows out-links and self-loops with probability proportional to their weights, may revisit nodes, and
     stops at a dead end. Return node positions of shape (walks, steps), padded with -1.
-
-    >>> from curiograph.exploration.mdp import begin
-    >>> path = Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
-    >>> simulate_unbiased_walks(begin([path], [[0]], "igt", 4), 4)
-    array([[ 0,  1,  2, -1]], dtype=int32)
     """
     indptr, indices, weights = walkers.stack.graphs[0].transition.out_rows
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))

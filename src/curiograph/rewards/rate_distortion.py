@@ -46,15 +46,7 @@ class Clusterings(Sequence[Any]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RateDistortion(Table):
-    """The rate-distortion curve of a graph, from one cluster per node (scale 1/n) to a single cluster (scale 1).
-
-    Examples
-    --------
-    >>> from curiograph.graph.toys import complete
-    >>> curve = rate_distortion(complete(3))
-    >>> curve.scale.round(2), round(curve.compressibility, 4)
-    (array([0.33, 0.67, 1.  ]), 0.7505)
-    """
+    """The rate-distortion curve of a graph, from one cluster per node (scale 1/n) to a single cluster (scale 1)."""
 
     scale: Float64
     """Scale of description s = 1 - (clusters - 1) / n."""
