@@ -12,7 +12,6 @@ from curiograph.kernels.clusters import (
     compute_gain,
     compute_merge_cost,
     compute_rate,
-    find_first_pair,
     get_margin,
     merge_clusters,
 )
@@ -41,7 +40,8 @@ def compute_curve(fast, table, w, wt, p, rates, merges):
             size = compact_slots(size, alive, name, w, wt, p)
         count = _select_pairs(size, alive, w, wt, bounds, values, keys) if fast else _list_pairs(size, alive, keys)
         if count == 0:  # no cluster is linked to another, so that every merge costs nothing
-            a, b = find_first_pair(alive)
+            left = np.flatnonzero(alive)
+            a, b = left[0], left[1]
             cost = compute_merge_cost(table, a, b, size, w, wt, p)
         else:
             a, b, cost = _find_best_merge(table, keys[:count], size, w, wt, p)

@@ -122,15 +122,3 @@ def _compact_matrix(kept, w):
     for s in range(kept.shape[0]):
         for t in range(kept.shape[0]):
             w[s, t] = w[kept[s], kept[t]]  # never overwrites an entry that is still needed: both slots only move down
-
-
-@inner_kernel
-def find_first_pair(alive):
-    """Return the first two slots in use."""
-    a = np.int64(0)
-    while not alive[a]:
-        a += 1
-    b = a + 1
-    while not alive[b]:
-        b += 1
-    return a, b
