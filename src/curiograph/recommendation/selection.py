@@ -111,8 +111,8 @@ def compute_jaccard(graph: Graph, nodes: Int32) -> Float64:
     counts = rows.degrees[nodes]
     neighbors = rows.indices[concatenate_ranges(rows.indptr[nodes], counts)]
     places = np.append(np.repeat(np.arange(len(nodes)), counts), np.arange(len(nodes)))
-    columns = np.unique(np.append(neighbors, nodes), return_inverse=True)[1]
-    matrix = scipy.sparse.csr_array((np.ones(len(columns)), (places, columns)))
+    around = np.append(neighbors, nodes)
+    matrix = scipy.sparse.csr_array((np.ones(len(around)), (places, around)), (len(nodes), graph.num_nodes))
     common = (matrix @ matrix.T).toarray()
     return np.asarray(common / (np.add.outer(counts + 1, counts + 1) - common))
 
