@@ -22,10 +22,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import find_link, map_put
+from curiograph.kernels.adjacency import find_link, get_map_size, has_edge, map_get, map_put
 from curiograph.kernels.jit import inner_kernel, kernel
 
 NODES, LINKED, EDGES, DIMENSION = 0, 1, 2, 3
+
+_TABLE_ENTRIES = 8  # per entry of a map, which is at most half full
+_LONG_ROW = 16  # times the length of the walk: it is faster to search for every visited node in such a row
 
 
 @inner_kernel
@@ -45,17 +48,34 @@ def raise_dimension(num_linked, num_edges, dimension):
 def count_candidate_conformable(indptr, indices, nodes, places, linked, counts, offsets, candidates):
     """Return the conformable degrees of freedom of S + v for every candidate v of every walk."""
     out = np.empty(candidates.shape[0], np.float64)
-    link = np.empty(linked.shape[1], np.int32)
+    # a sparse table that contains all visited nodes and few others: most neighbors need no search in `places`
+    may_be_visited = np.zeros(_TABLE_ENTRIES * get_map_size(linked.shape[1]), np.bool_)
+    mask = may_be_visited.shape[0] - 1
     for i in range(offsets.shape[0] - 1):
+        length = counts[i, NODES]
+        for t in range(length):
+            may_be_visited[nodes[i, t] & mask] = True
         for c in range(offsets[i], offsets[i + 1]):
-            size = find_link(indptr, indices, candidates[c], nodes[i], places[i], counts[i, NODES], link)
-            isolated = 0
-            for k in range(size):
-                isolated += not linked[i, link[k]]
+            v = candidates[c]
+            size, isolated = 0, 0
+            if indptr[v + 1] - indptr[v] > _LONG_ROW * length:
+                for t in range(length):
+                    if has_edge(indptr, indices, v, nodes[i, t]):
+                        size += 1
+                        isolated += not linked[i, t]
+            else:
+                for slot in range(indptr[v], indptr[v + 1]):
+                    if may_be_visited[indices[slot] & mask]:
+                        place = map_get(places[i], indices[slot])
+                        if place >= 0:
+                            size += 1
+                            isolated += not linked[i, place]
             num_linked = counts[i, LINKED] + isolated + (size > 0)
             num_edges = counts[i, EDGES] + size
             dimension = raise_dimension(num_linked, num_edges, counts[i, DIMENSION])
             out[c] = dimension * num_linked - num_edges - dimension * (dimension + 1) // 2 if num_linked > 0 else 0
+        for t in range(length):
+            may_be_visited[nodes[i, t] & mask] = False
     return out
 
 
