@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph import kernels
 from curiograph.agents.agent_names import as_agent
-from curiograph.centrality.walk_statistics import choose_starts, simulate_biased_walks, simulate_unbiased_walks
-from curiograph.exploration.mdp import begin
+from curiograph.centrality.walk_statistics import (
+    choose_starts,
+    draw_by_rank,
+    select_rank,
+    simulate_biased_walks,
+    simulate_unbiased_walks,
+)
+from curiograph.exploration.mdp import Candidates, begin
 from curiograph.graph.toys import cycle, library
 from oracles import reference as twins
 
@@ -60,7 +66,7 @@ def sample_ranks(scores: list[float], p_g: float, count: int = 20000) -> np.ndar
     nodes = np.tile(np.arange(len(scores), dtype=np.int32), count)
     streams = kernels.random.make_streams(np.uint64(5), 0, count)
     steps = np.full(count, 3)
-    chosen = kernels.sampling.sample_by_rank(offsets, nodes, np.tile(np.asarray(scores), count), streams, steps, p_g)
+    chosen = draw_by_rank(Candidates(offsets, nodes), np.tile(np.asarray(scores), count), streams, steps, p_g)
     assert np.all((chosen >= offsets[:-1]) & (chosen < offsets[1:]))
     return np.bincount(chosen - offsets[:-1], minlength=len(scores)) / count
 
@@ -83,7 +89,7 @@ def test_ties_share_the_probabilities_of_their_ranks(p_g):
 
 @given(st.floats(0, 1), st.integers(1, 10**9), st.floats(0, 1, exclude_max=True))
 def test_sampled_rank_inverts_the_cumulative_distribution(p_g, count, luck):
-    place = kernels.sampling.sample_geometric(luck, p_g, count)
+    place = int(select_rank(np.array([luck]), p_g, np.array([count]))[0])
     assert 0 <= place < count
     if 0 < p_g < 1:
         decay = np.log(p_g)
@@ -97,7 +103,7 @@ def test_p_g_zero_takes_the_best(levels, seed):
     offsets = np.asarray([0, 0, len(levels), len(levels)])
     nodes, scores = np.arange(len(levels), dtype=np.int32), np.asarray(levels, float)
     walks = kernels.random.make_streams(np.uint64(seed), 0, 3), np.asarray([4, 5, 6])
-    chosen = kernels.sampling.sample_by_rank(offsets, nodes, scores, *walks, 0.0)
+    chosen = draw_by_rank(Candidates(offsets, nodes), scores, *walks, 0.0)
     assert chosen.tolist() == kernels.candidates.select_best(offsets, nodes, scores, *walks).tolist()
 
 

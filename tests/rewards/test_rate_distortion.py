@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import curiograph as cg
+from curiograph import kernels
 from curiograph.rewards.rate_distortion import RateDistortion, compute_joint_distribution
 from oracles import reference
 from oracles.reference import build_adjacency, compute_joint_steps, draw_graph
@@ -76,48 +77,43 @@ def list_largest_joint(joint: np.ndarray) -> list[tuple[int, int]]:
     return sorted(linked, key=lambda pair: -round(joint[pair] + joint[pair[::-1]], 12))[:100]
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # about a poor bound
 @pytest.mark.parametrize("directed", [True, False])
-@pytest.mark.parametrize("pairs", ["all", "fast"])
-def test_larger_graphs_equal_reference(pairs, directed):
+def test_larger_graphs_equal_reference(directed):
     """Slots of merged clusters are removed at three quarters; 40 nodes pass that several times."""
     rng = np.random.default_rng(4)
     for density in (0.05, 0.15, 0.4):  # the densest has more than 100 linked pairs
         graph = weighted(draw_graph(rng, 40, density, directed=directed), rng)
-        allowed = list_largest_joint if pairs == "fast" else None
-        expected = reference.compute_rate_distortion(joint_of(graph, True), allowed)
-        if pairs == "fast":  # clustering cannot add information
-            expected = expected._replace(upper=np.minimum(expected.upper, expected.upper[0]))
-        check_equal(cg.rate_distortion(graph, pairs=pairs), expected)
+        joint = joint_of(graph, True)
+        check_equal(cg.rate_distortion(graph), reference.compute_rate_distortion(joint))
+        expected = reference.compute_rate_distortion(joint, list_largest_joint)
+        np.testing.assert_allclose(compute_fast_rates(graph), expected.upper, rtol=0, atol=1e-9)
 
 
-def test_default_is_all_pairs_up_to_100_nodes_and_fast_beyond():
-    for nodes, name in ((100, "all"), (101, "fast")):
-        graph = cg.generate("ba", nodes=nodes, seed=0)
-        default, explicit = cg.rate_distortion(graph), cg.rate_distortion(graph, pairs=name)
-        assert default.pairs == name
-        assert np.array_equal(default.upper, explicit.upper)
-        assert cg.compressibility(graph) == default.compressibility
+def compute_fast_rates(graph: cg.Graph) -> np.ndarray:
+    """Return the rates with the pairs of largest joint probability, also for a graph of few nodes."""
+    w, p = compute_joint_distribution(graph, True)
+    transpose = np.ascontiguousarray(w.T) if graph.directed else None
+    rates, merges = np.empty(len(p)), np.empty((len(p), 2), np.int64)
+    kernels.cluster_merging.compute_curve(True, None, w.copy(), transpose, p.copy(), rates, merges)
+    rates[-1] = 0.0
+    return rates
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # about a poor bound
 @pytest.mark.parametrize("family", ["ba", "er"])
-def test_default_does_not_collapse_on_larger_graphs(family):
-    """All pairs at every merge are a poor bound beyond some hundred nodes."""
-    graph = cg.generate(family, nodes=500, seed=0)
-    poor, good = cg.rate_distortion(graph, pairs="all").compressibility, cg.rate_distortion(graph)
-    assert poor < 0.45
-    assert good.compressibility > 1.0
-    assert good.upper.max() <= good.entropy
+def test_curves_do_not_collapse_on_larger_graphs(family):
+    """All pairs at every merge would be a poor bound beyond some hundred nodes."""
+    curve = cg.rate_distortion(cg.generate(family, nodes=500, seed=0))
+    assert curve.compressibility > 1.0
+    assert curve.upper.max() <= curve.entropy
 
 
 def test_negative_compressibility_is_reported():
-    graph = cg.generate("er", nodes=1200, seed=0)
+    """H = 0 on a directed ring, and every clustering has a Markovian rate above it."""
+    few, many = (cg.Graph.from_edges([(i, (i + 1) % size) for i in range(size)], directed=True) for size in (12, 120))
     for function in (cg.compressibility, cg.rate_distortion):
-        with pytest.warns(UserWarning, match="'all'.*negative compressibility of -0"):
-            function(graph, pairs="all")
-    ring = cg.Graph.from_edges([(i, (i + 1) % 120) for i in range(120)], directed=True)
-    curve = cg.rate_distortion(ring, self_loops=False)  # H = 0, and every clustering has a Markovian rate above it
+        with pytest.warns(UserWarning, match="negative compressibility of -0"):
+            function(few, self_loops=False)
+    curve = cg.rate_distortion(many, self_loops=False)
     assert curve.upper.max() == curve.compressibility == 0
 
 

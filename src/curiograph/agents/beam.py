@@ -80,11 +80,19 @@ class BeamAgent(Agent):
         self, current: Exploration, groups: Int64, gained: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
         """Return the bounds of the groups after the step, and the candidates that extend the walks kept."""
-        c, hashes = current.candidates, current.tracker.hash_order()
-        priorities = gained[c.walks] + current.candidate_values * (current.steps - current.lengths[c.walks])
-        order, keys = kernels.pruning.compute_sort_keys(
-            groups, current.nodes, current.lengths, hashes, c.offsets, c.nodes, priorities, streams
-        )
-        parts = [first + np.argsort(order[first:last], kind="stable") for first, last in pairwise(c.offsets[groups])]
-        bounds, chosen = kernels.pruning.select_extensions(groups, c.offsets, np.concatenate(parts), keys, self.width)
-        return bounds, chosen
+        walks = current.candidates.walks
+        priorities = gained[walks] + current.candidate_values * (current.steps - current.lengths[walks])
+        return select_extensions(current, groups, priorities, streams, self.width)
+
+
+def select_extensions(
+    current: Exploration, groups: Int64, priorities: Float64, streams: Streams, width: int
+) -> tuple[Int64, Int64]:
+    """Return the bounds of the groups after the step, and the `width` candidates of highest priority of each group."""
+    c, hashes = current.candidates, current.tracker.hash_order()
+    order, keys = kernels.pruning.compute_sort_keys(
+        groups, current.nodes, current.lengths, hashes, c.offsets, c.nodes, priorities, streams
+    )
+    parts = [first + np.argsort(order[first:last], kind="stable") for first, last in pairwise(c.offsets[groups])]
+    bounds, chosen = kernels.pruning.select_extensions(groups, c.offsets, np.concatenate(parts), keys, width)
+    return bounds, chosen

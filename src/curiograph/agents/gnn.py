@@ -14,7 +14,6 @@ from curiograph.agents.layers import Weights, apply_dense, limit_blas_threads
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.batch import GraphBatch
-from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import PROFILE_SIZE
 from curiograph.parallel.chunks import split_by_size
 
@@ -80,21 +79,14 @@ class Subgraphs:
         bounds, places, starts, links = kernels.subgraphs.build_subgraphs(
             csr.indptr, csr.indices, nodes, lengths, offsets, v
         )
-        profiles = stack.get_profiles(places)
+        profiles = stack.degree_profile[places]
         if shape.log_features:
             profiles = np.log1p(profiles)
         if not (shape.inner_degree or shape.inner_triangles):
             return cls(bounds, starts, links, profiles)
         inner = kernels.subgraphs.count_degrees_and_triangles(bounds, starts, links)
-        features = kernels.subgraphs.build_features(
-            freeze_array(profiles),
-            np.arange(len(places), dtype=np.int32),
-            inner,
-            shape.inner_degree,
-            shape.inner_triangles,
-            shape.log_features,
-        )
-        return cls(bounds, starts, links, features)
+        inner = inner[:, [shape.inner_degree, shape.inner_triangles]]
+        return cls(bounds, starts, links, np.hstack([profiles, np.log1p(inner) if shape.log_features else inner]))
 
 
 @dataclass(frozen=True, eq=False)

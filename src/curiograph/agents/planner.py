@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.beam import BeamAgent
+from curiograph.agents.beam import BeamAgent, select_extensions
 from curiograph.agents.layers import Weights
 from curiograph.arrays import Float32, Float64, Int64
 from curiograph.exploration.mdp import Exploration, Streams
@@ -104,12 +104,8 @@ class PlannerAgent(BeamAgent):
         width = max(1, round(self.width * (last + (first - last) * (1 - length / max(current.steps - 1, 1)))))
         if length > _LEARNED_NODES:
             return BeamAgent(width).choose_extensions(current, groups, gained, streams)
-        estimates = self.estimate_returns(current, groups, gained, _BUDGET * width)
-        c, hashes = current.candidates, current.tracker.hash_order()
-        bounds, chosen = kernels.pruning.select_few_extensions(
-            groups, current.nodes, current.lengths, hashes, c.offsets, c.nodes, estimates, streams, width
-        )
-        return bounds, chosen
+        estimates: Any = self.estimate_returns(current, groups, gained, _BUDGET * width)
+        return select_extensions(current, groups, estimates, streams, width)
 
     def estimate_returns(
         self,

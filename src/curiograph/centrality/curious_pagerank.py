@@ -34,15 +34,7 @@ _TOP = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CuriousPageRank(NodeScores):
-    """Curious PageRank of all nodes, with standard errors.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> eta = cg.curious_pagerank(cg.toys.library(), "greedy", history=["music"], exact=True)
-    >>> eta.top(1)[0][0], eta.converged
-    ('music', True)
-    """
+    """Curious PageRank of all nodes, with standard errors."""
 
     graph: Graph
     """Graph of the nodes."""

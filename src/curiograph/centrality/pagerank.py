@@ -93,15 +93,7 @@ class NodeScores(Table):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PageRank(NodeScores):
-    """PageRank of all nodes for one history, or for several.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> eta = cg.pagerank(cg.toys.library(), history=["music"])
-    >>> [label for label, score in eta.top(3)]
-    ['music', 'mathematics', 'physics']
-    """
+    """PageRank of all nodes for one history, or for several."""
 
     graph: Graph
     """Graph of the nodes."""

@@ -16,8 +16,7 @@ from curiograph.agents.evaluate import draw_starts
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.history import check_p_g, list_labels
 from curiograph.errors import GraphError, SettingError
-from curiograph.exploration.mdp import Exploration, Fallback, begin, check_steps
-from curiograph.graph.csr import freeze_array
+from curiograph.exploration.mdp import Candidates, Exploration, Fallback, Streams, begin, check_steps
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.growth.compute import compute_growth
 from curiograph.plotting import Figure, plot_panels
@@ -27,6 +26,7 @@ from curiograph.validation import check_integer
 
 UNBIASED = "unbiased"
 _BATCH_SIZE = 1024  # biased walkers per batch; bounds the memory and does not change the walks
+_MOVE = 2**64 - 1  # item of the draw that moves a walker; the draws that break ties use nodes as items
 _MIN_ALIVE = 0.2  # curves end when fewer walkers are left: the mean over a few could pass for a trend
 _PANELS = {
     "distance": "distance from the start (links)",
@@ -48,15 +48,7 @@ class StepMeans(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WalkStatistics(Table):
-    """Statistics of walks of one kind by step; step 1 is the start.
-
-    Examples
-    --------
-    >>> import curiograph as cg
-    >>> statistics = cg.walk_statistics(cg.toys.cycle(6), "random", walks=50, steps=6, seed=0)
-    >>> statistics.distance.mean.tolist(), statistics.gaps.mean.tolist()
-    ([0.0, 1.0, 2.0, 3.0, 2.0, 1.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-    """
+    """Statistics of walks of one kind by step; step 1 is the start."""
 
     name: str
     """Name of the agent, or "unbiased"."""
@@ -166,16 +158,30 @@ def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
 
     Each walk follows out-links and self-loops with probability proportional to their weights, may revisit nodes, and
     stops at a dead end. Return node positions of shape (walks, steps), padded with -1.
-
-    >>> from curiograph.exploration.mdp import begin
-    >>> path = Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
-    >>> simulate_unbiased_walks(begin([path], [[0]], "igt", 4), 4)
-    array([[ 0,  1,  2, -1]], dtype=int32)
     """
     indptr, indices, weights = walkers.stack.graphs[0].transition.out_rows
-    weights = freeze_array(np.empty(0)) if weights is None else weights
-    starts = walkers.nodes[:, 0].copy()
-    return np.asarray(kernels.sampling.sample_markov_walks(indptr, indices, weights, starts, walkers.streams, steps))
+    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    shares = np.ones(len(indices)) if weights is None else weights
+    largest = np.zeros(len(indptr) - 1)
+    np.maximum.at(largest, rows, shares)  # relative to it, so that a sum of huge weights stays finite
+    sums = np.append(0.0, np.cumsum(shares / np.where(largest > 0, largest, 1.0)[rows]))
+    walks = np.full((len(walkers.nodes), steps), -1, np.int32)
+    walks[:, 0] = walkers.nodes[:, 0]
+    for t in range(1, steps):
+        going = np.flatnonzero(walks[:, t - 1] >= 0)
+        first, end = indptr[walks[going, t - 1]], indptr[walks[going, t - 1] + 1]
+        moving = sums[end] > sums[first]
+        going, first, end = going[moving], first[moving], end[moving]
+        places = sums[first] + draw_moves(walkers.streams[going], np.full(len(going), t)) * (sums[end] - sums[first])
+        slots = np.searchsorted(sums, places, side="right") - 1
+        walks[going, t] = indices[np.minimum(slots, end - 1)]  # rounding may reach the next row
+    return walks
+
+
+def draw_moves(streams: Streams, steps: Int64) -> Float64:
+    """Return a uniform number in [0, 1) for the move of each walker at its step."""
+    items = np.full(len(streams), _MOVE, np.uint64)
+    return np.asarray(kernels.random.draw_uniforms(streams, steps.astype(np.uint64), items))
 
 
 def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps: int) -> Int32:
@@ -190,9 +196,7 @@ def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps:
         while not batch.finished:
             candidates = batch.candidates
             scores = score_candidates(agent, batch)
-            chosen = kernels.sampling.sample_by_rank(
-                candidates.offsets, candidates.nodes, scores, batch.streams, batch.lengths, p_g
-            )
+            chosen = draw_by_rank(candidates, scores, batch.streams, batch.lengths, p_g)
             # Unlike Exploration.step, this computes no rewards.
             moving = np.flatnonzero(chosen >= 0)
             nodes, lengths = batch.nodes.copy(), batch.lengths.copy()
@@ -201,6 +205,35 @@ def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps:
             batch = replace(batch, nodes=nodes, lengths=lengths)
         walks[rows, : walkers.steps] = batch.nodes
     return walks
+
+
+def draw_by_rank(candidates: Candidates, scores: Float64, streams: Streams, steps: Int64, p_g: float) -> Int64:
+    """Draw a candidate of each walk by the rank transition; return its index, -1 for a walk without candidates.
+
+    The highest score has rank 1, and equal scores are in random order.
+    """
+    walks, counts, nodes = candidates.walks, candidates.counts, candidates.nodes.astype(np.uint64)
+    luck = kernels.random.draw_uniforms(streams[walks], steps[walks].astype(np.uint64), nodes)
+    order = np.lexsort((-luck, -scores, walks))
+    some = np.flatnonzero(counts)
+    chosen = np.full(len(counts), -1)
+    ranks = select_rank(draw_moves(streams[some], steps[some]), p_g, counts[some])
+    chosen[some] = order[candidates.offsets[some] + ranks]
+    return chosen
+
+
+def select_rank(luck: Float64, p_g: float, counts: Int64) -> Int64:
+    """Return the rank, from 0 on, at which the cumulative probability of the rank transition exceeds `luck`.
+
+    >>> select_rank(np.array([0.0, 0.6, 0.9]), 0.5, np.array([2, 2, 2])).tolist()
+    [0, 0, 1]
+    """
+    if p_g in (0.0, 1.0):
+        ranks = luck * counts * p_g
+    else:  # 1 - p^r > luck (1 - p^n), solved for r without taking a difference of numbers close to 1
+        decay = np.log(p_g)
+        ranks = np.log1p(luck * np.expm1(counts * decay)) / decay
+    return np.minimum(ranks.astype(np.int64), counts - 1)
 
 
 def choose_starts(graph: Graph, starts: Sequence[Hashable] | None, walks: int, seed: int) -> Int64:

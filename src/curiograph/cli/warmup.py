@@ -53,7 +53,6 @@ def warm_up() -> float:
     for graph in (library(), weighted, heavy, cg.Graph.from_edges([(0, 1)], directed=True)):
         labels = graph.labels[:2]
         cg.rate_distortion(graph)
-        cg.rate_distortion(graph, pairs="fast")
         cg.walk_statistics(graph, "random", walks=2, steps=4)
         cg.pagerank(graph, history=labels)
         cg.pagerank(graph, history=[labels] * 4)

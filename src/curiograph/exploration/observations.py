@@ -139,7 +139,7 @@ class SubgraphObserver:
         features[np.arange(count), lengths - 1, 2] = 1
         features[:, :, 3] = choices >= 0
         features[:, :, 4] = np.log1p(links)
-        features[present, -PROFILE_SIZE:] = np.log1p(stack.get_profiles(places[present]))
+        features[present, -PROFILE_SIZE:] = np.log1p(stack.degree_profile[places[present]])
         observation = {
             "action_mask": (choices >= 0).astype(np.int8),
             "nodes": features,

@@ -9,9 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from curiograph.arrays import Float32, Int32, Int64
-from curiograph.graph.graph import Graph, compute_degree_profile
-
-_MAX_TABLE_NODES = 2**22  # up to this size, features of all nodes are computed once: a million in 2 s, in 20 MB
+from curiograph.graph.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -64,13 +62,6 @@ class GraphBatch:
         """Local degree profile of every node."""
         tables = [graph.degree_profile for graph in self.graphs]
         return tables[0] if len(tables) == 1 else np.concatenate(tables)
-
-    def get_profiles(self, nodes: Int32) -> Float32:
-        """Local degree profile of some nodes; on the largest graphs it is computed for these nodes only."""
-        if self.starts[-1] <= _MAX_TABLE_NODES:
-            return self.degree_profile[nodes]
-        distinct, places = np.unique(nodes, return_inverse=True)
-        return compute_degree_profile(self.skeleton.indptr, self.skeleton.indices, distinct)[places]
 
     def split(self, node: int) -> tuple[Graph, int]:
         """Return the graph of a node of the batch, and the node's position in it."""

@@ -465,6 +465,20 @@ class Graph:
             weights[places] = np.maximum(weights[places], self.weights)
         return freeze_array(weights)
 
+    def find_weights(self, first: NDArray[Any], second: NDArray[Any]) -> Float64:
+        """Weights of the links between pairs of positions, the larger one of both directions; 0 without a link.
+
+        >>> g = Graph.from_edges([(0, 1, 0.5), (1, 0, 0.75)], directed=True)
+        >>> g.find_weights(np.array([0, 1]), np.array([1, 1]))
+        array([0.75, 0.  ])
+        """
+        rows, size = self.skeleton, self.num_nodes
+        keys = np.repeat(np.arange(size, dtype=np.int64), rows.degrees) * size + rows.indices
+        wanted = np.asarray(first, np.int64) * size + second
+        places = np.searchsorted(keys, wanted)
+        found = np.append(keys, -1)[places] == wanted
+        return np.where(found, np.append(self.skeleton_weights, 0.0)[places], 0.0)
+
     def subgraph(self, labels: Iterable[Hashable]) -> Graph:
         """The subgraph induced by some nodes, in the order of this graph.
 

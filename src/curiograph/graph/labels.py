@@ -59,11 +59,7 @@ class Labels:
 
 
 class RangeLabels(Labels):
-    """The labels 0, 1, ..., n - 1.
-
-    >>> RangeLabels(3).index(2)
-    2
-    """
+    """The labels 0, 1, ..., n - 1."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -87,11 +83,7 @@ class RangeLabels(Labels):
 
 
 class ListLabels(Labels):
-    """Labels of any hashable type.
-
-    >>> ListLabels(["a", ("b", 1)]).index(("b", 1))
-    1
-    """
+    """Labels of any hashable type."""
 
     def __init__(self, labels: Iterable[Hashable]) -> None:
         self.labels = list(labels)
@@ -104,11 +96,7 @@ class ListLabels(Labels):
 
 
 class IntegerLabels(Labels):
-    """64-bit integer labels, stored as one array.
-
-    >>> IntegerLabels(np.array([70, -3, 12])).index(12)
-    2
-    """
+    """64-bit integer labels, stored as one array."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self.values: Int64 = np.ascontiguousarray(values, np.int64)

@@ -82,18 +82,10 @@ class Transition:
             raise GraphError("the weights of a node's edges are too small to divide by their sum; scale them up.")
         return freeze_array(share)
 
-    def get_strength(self, nodes: NDArray[Any]) -> Float64:
-        """Strength of some nodes; in an unweighted graph, only their rows are read."""
-        indptr, _, weights = self.out_rows
-        if weights is not None:
-            return np.asarray(self.strength[nodes])
-        return np.asarray(indptr[nodes + 1] - indptr[nodes], np.float64)
-
     @cached_property
     def total(self) -> float:
         """Sum of the strengths of all nodes."""
-        _, indices, weights = self.out_rows
-        return float(len(indices)) if weights is None else float(self.strength.sum())
+        return float(self.strength.sum())
 
     @cached_property
     def has_dangling(self) -> bool:

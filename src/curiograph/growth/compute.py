@@ -54,13 +54,7 @@ class GrowthArrays:
 
 
 def compute_growth(graph: Graph, nodes: Int32, offsets: Int64, *, compressibility: bool = True) -> GrowthArrays:
-    """Compute the growth of walks given by the positions of their first visits; walk i is `offsets[i]:offsets[i + 1]`.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> growth = compute_growth(cycle(4), np.array([0, 1, 2, 3, 1], np.int32), np.array([0, 4, 5]))
-    >>> growth.beta1.tolist(), growth.gaps.tolist()
-    ([0, 0, 0, 1, 0], [[0, 3, -1]])
-    """
+    """Compute the growth of walks, given by positions of first visits; walk i is `offsets[i]:offsets[i + 1]`."""
     csr = graph.skeleton
     walks = freeze_array(nodes), freeze_array(offsets)  # always read-only: a single compilation of the kernel
     steps, found = kernels.homology.measure_walks(csr.indptr, csr.indices, *walks)

@@ -274,20 +274,18 @@ class SortedGraph:
     def __init__(self, graph: Graph) -> None:
         import scipy.sparse
 
-        names = list(graph.names)
+        self.graph, names = graph, list(graph.names)
         size, rows = len(names), graph.skeleton
         self.order: Int32 = np.array(
             sorted(range(size), key=lambda v: (str(names[v]), type(names[v]).__name__)), np.int32
         )
         self.place: Int32 = np.argsort(self.order).astype(np.int32)
-        # weights of 0 are edges too, so the matrix has numbers of entries
-        matrix = scipy.sparse.csr_array((np.arange(1, len(rows.indices) + 1), rows.indices, rows.indptr), (size, size))
+        matrix = scipy.sparse.csr_array((np.ones(len(rows.indices), bool), rows.indices, rows.indptr), (size, size))
         matrix = matrix[self.order][:, self.order]
         matrix.sort_indices()
         self.indptr: Int64 = freeze_array(matrix.indptr.astype(np.int64))
         self.indices: Int32 = freeze_array(matrix.indices.astype(np.int32))
         self.degrees: Int64 = np.diff(self.indptr)
-        self.weights = None if graph.weights is None else graph.skeleton_weights[matrix.data - 1]
         self._best_first = freeze_array(np.argsort(-self.degrees, kind="stable"))
         self.rank = freeze_array(np.argsort(self._best_first[::-1]))  # of degrees, from the lowest on
 
@@ -366,10 +364,8 @@ class SortedGraph:
         """Return a function that scores pairs of nodes: by similarity, by weights of links, or by Adamic-Adar index."""
         if similarity is not None:
             return lambda a, b: similarity.compute_pairs(*self.order[[a.ravel(), b.ravel()]]).reshape(a.shape)
-        if weights and self.weights is not None:
-            size, known = len(self.order), self.weights
-            keys = np.repeat(np.arange(size), self.degrees) * size + self.indices
-            return lambda a, b: known[np.searchsorted(keys, a.astype(np.int64) * size + b)]
+        if weights and self.graph.weights is not None:
+            return lambda a, b: self.graph.find_weights(self.order[a], self.order[b])
         shares = 1 / np.sqrt(np.log(np.maximum(self.degrees, 2)))
         rows = self.indptr, self.indices, freeze_array(shares[self.indices])
         add_shares = kernels.dot_products.compute_sparse_dots
@@ -377,7 +373,7 @@ class SortedGraph:
 
     def measure_persistence(self, loops: list[Int32], similarity: Similarity | None) -> Float64 | None:
         """Return the persistence of every gap, see `Gaps.persistence`."""
-        if similarity is None and self.weights is None:
+        if similarity is None and self.graph.weights is None:
             return None
         found, score = np.empty(len(loops)), self.compare_by(similarity, weights=True)
         for numbers, group in _group_by_length(loops):

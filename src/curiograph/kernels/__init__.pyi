@@ -1,7 +1,6 @@
 """Modules of kernels: `__init__.py` imports each when it is first used."""
 
 from . import adjacency as adjacency
-from . import all_pairs as all_pairs
 from . import candidates as candidates
 from . import choice_logit as choice_logit
 from . import cluster_merging as cluster_merging
@@ -34,7 +33,6 @@ from . import random_graphs as random_graphs
 from . import rank_probabilities as rank_probabilities
 from . import resampling as resampling
 from . import rewire as rewire
-from . import sampling as sampling
 from . import sequences as sequences
 from . import shortest_paths as shortest_paths
 from . import subgraph_measures as subgraph_measures
@@ -43,4 +41,3 @@ from . import top_scores as top_scores
 from . import visit_counts as visit_counts
 from . import visit_push as visit_push
 from . import weighted as weighted
-from . import weighted_networks as weighted_networks

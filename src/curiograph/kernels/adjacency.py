@@ -104,6 +104,15 @@ def find_link(indptr, indices, v, nodes, places, length, link):
 
 
 @inner_kernel
+def find_root(parent, node):
+    """Return the node that names the component of a node, in a forest of parents, whose paths become shorter."""
+    while parent[node] != node:
+        parent[node] = parent[parent[node]]
+        node = parent[node]
+    return node
+
+
+@inner_kernel
 def reserve(out, filled, more):
     """Return `out`, or a larger copy of its filled part if `more` entries do not fit."""
     if filled + more <= out.shape[0]:

@@ -1,19 +1,17 @@
 """Rate-distortion curves by greedy merging of clusters; arrays as in `clusters`.
 
-At every merge all pairs are evaluated or, for large graphs, the `NUM_PAIRS` pairs of largest joint probability.
+At every merge all pairs are evaluated or, in large graphs, the `NUM_PAIRS` pairs of largest joint probability.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.all_pairs import merge_all
 from curiograph.kernels.clusters import (
     compact_slots,
     compute_gain,
     compute_merge_cost,
     compute_rate,
-    find_first_pair,
     get_margin,
     merge_clusters,
 )
@@ -24,14 +22,37 @@ NUM_PAIRS = 100
 
 @kernel
 def compute_curve(fast, table, w, wt, p, rates, merges):
-    """Merge clusters greedily, with all pairs or the fast heuristic. w, wt and p are overwritten.
+    """Merge clusters greedily, with all pairs, in O(n^4), or the fast heuristic. w, wt and p are overwritten.
 
     Fill `rates` (`rates[k]` after k merges) and `merges` (the names of the two merged clusters, the lower first).
     """
-    if fast:
-        _merge_likely(table, w, wt, p, rates, merges)
-    else:
-        merge_all(table, w, wt, p, rates, merges)
+    n = p.shape[0]
+    rates[0] = compute_rate(table, w, p)
+    name = np.arange(n)
+    alive = np.ones(n, np.bool_)
+    values = np.empty(NUM_PAIRS, p.dtype)
+    keys = np.empty(NUM_PAIRS if fast else n * (n - 1) // 2, np.int64)
+    bounds = np.full(n, 2 * p.sum() + 1)
+    size = n
+    for k in range(n - 1):
+        if 4 * (n - k) < 3 * size:
+            bounds[: n - k] = bounds[:size][alive[:size]]
+            size = compact_slots(size, alive, name, w, wt, p)
+        count = _select_pairs(size, alive, w, wt, bounds, values, keys) if fast else _list_pairs(size, alive, keys)
+        if count == 0:  # no cluster is linked to another, so that every merge costs nothing
+            left = np.flatnonzero(alive)
+            a, b = left[0], left[1]
+            cost = compute_merge_cost(table, a, b, size, w, wt, p)
+        else:
+            a, b, cost = _find_best_merge(table, keys[:count], size, w, wt, p)
+        rates[k + 1] = rates[k] + cost
+        merges[k, 0] = name[a]
+        merges[k, 1] = name[b]
+        merge_clusters(a, b, size, w, wt, p)
+        alive[b] = False
+        for i in range(size):
+            if i != a:
+                bounds[min(a, i)] = max(bounds[min(a, i)], w[a, i] + w[i, a])
 
 
 @inner_kernel
@@ -47,7 +68,7 @@ def compute_likely_bits(n, f, unit, counts):
             p[s] += w[s, t]
     total = p.sum()
     rates = np.empty(n, np.int64)
-    _merge_likely(f, w, None, p, rates, np.empty((n, 2), np.int64))
+    compute_curve(True, f, w, None, p, rates, np.empty((n, 2), np.int64))
     rates[n - 1] = 0
     above = 0.0
     for k in range(n):
@@ -75,38 +96,7 @@ def compute_lower_rates(joint, p, merges):
     return lower
 
 
-# ---- the fast heuristic ---------------------------------------------------------------------------------------------
-
-
-@inner_kernel
-def _merge_likely(table, w, wt, p, rates, merges):
-    """Merge clusters; at every merge evaluate the pairs of largest joint probability."""
-    n = p.shape[0]
-    rates[0] = compute_rate(table, w, p)
-    name = np.arange(n)
-    alive = np.ones(n, np.bool_)
-    values = np.empty(NUM_PAIRS, p.dtype)
-    keys = np.empty(NUM_PAIRS, np.int64)
-    bounds = np.full(n, 2 * p.sum() + 1)
-    size = n
-    for k in range(n - 1):
-        if 4 * (n - k) < 3 * size:
-            bounds[: n - k] = bounds[:size][alive[:size]]
-            size = compact_slots(size, alive, name, w, wt, p)
-        count = _select_pairs(size, alive, w, wt, bounds, values, keys)
-        if count == 0:  # no cluster is linked to another, so that every merge costs nothing
-            a, b = find_first_pair(alive)
-            cost = compute_merge_cost(table, a, b, size, w, wt, p)
-        else:
-            a, b, cost = _find_best_merge(table, keys[:count], size, w, wt, p)
-        rates[k + 1] = rates[k] + cost
-        merges[k, 0] = name[a]
-        merges[k, 1] = name[b]
-        merge_clusters(a, b, size, w, wt, p)
-        alive[b] = False
-        for i in range(size):
-            if i != a:
-                bounds[min(a, i)] = max(bounds[min(a, i)], w[a, i] + w[i, a])
+# ---- the pairs of a merge -------------------------------------------------------------------------------------------
 
 
 @inner_kernel
@@ -120,6 +110,18 @@ def _find_best_merge(table, keys, size, w, wt, p):
         if cost < least - margin or (cost <= least + margin and keys[c] < best):
             best, least = keys[c], cost
     return best // size, best % size, least
+
+
+@inner_kernel
+def _list_pairs(size, alive, keys):
+    """Write all pairs i * size + j to `keys`, ascending; return their number."""
+    count = 0
+    for i in range(size):
+        for j in range(i + 1, size):
+            if alive[i] and alive[j]:
+                keys[count] = i * size + j
+                count += 1
+    return count
 
 
 @inner_kernel

@@ -111,26 +111,14 @@ def compact_slots(size, alive, name, w, wt, p):
         name[s] = name[kept[s]]
         p[s] = p[kept[s]]
         alive[s] = True
-    compact_matrix(kept, w)
+    _compact_matrix(kept, w)
     if wt is not None:
-        compact_matrix(kept, wt)
+        _compact_matrix(kept, wt)
     return kept.shape[0]
 
 
 @inner_kernel
-def compact_matrix(kept, w):
+def _compact_matrix(kept, w):
     for s in range(kept.shape[0]):
         for t in range(kept.shape[0]):
             w[s, t] = w[kept[s], kept[t]]  # never overwrites an entry that is still needed: both slots only move down
-
-
-@inner_kernel
-def find_first_pair(alive):
-    """Return the first two slots in use."""
-    a = np.int64(0)
-    while not alive[a]:
-        a += 1
-    b = a + 1
-    while not alive[b]:
-        b += 1
-    return a, b

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import find_lowest, find_slot, reserve
+from curiograph.kernels.adjacency import find_lowest, find_root, find_slot, reserve
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import mix_bits
 
@@ -50,7 +50,7 @@ def annotate_edges(indptr, indices, order):
             root = np.int64(indices[slot])
             if state[root] != 1:
                 continue
-            one, other = _find_component(component, root), _find_component(component, v)
+            one, other = find_root(component, root), find_root(component, v)
             if one == other:  # a further component of the neighbors opens a gap
                 youngest -= 1
                 beta1 += 1
@@ -166,15 +166,6 @@ def select_loops(indptr, indices, edges, columns, lists, pool, filled, loops, st
         if work > most:
             break
     return kept, pool, filled, work
-
-
-@inner_kernel
-def _find_component(component, node):
-    """Return the node that names the component of a node."""
-    while component[node] != node:
-        component[node] = component[component[node]]
-        node = component[node]
-    return node
 
 
 @inner_kernel

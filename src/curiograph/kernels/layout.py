@@ -10,6 +10,7 @@ import numpy as np
 
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
+from curiograph.kernels.shortest_paths import search
 
 _SWEEPS = 30
 
@@ -38,20 +39,8 @@ def compute_pivot_distances(indptr, indices, num_pivots):
         for v in range(size):
             if nearest[v] > nearest[pivots[i]]:
                 pivots[i] = v
-        depth = distances[i]
-        depth[pivots[i]] = 0
-        queue[0] = pivots[i]
-        head, tail = 0, 1
-        while head < tail:
-            u = queue[head]
-            head += 1
-            nearest[u] = min(nearest[u], depth[u])
-            for slot in range(indptr[u], indptr[u + 1]):
-                v = indices[slot]
-                if depth[v] < 0:
-                    depth[v] = depth[u] + 1
-                    queue[tail] = v
-                    tail += 1
+        for k in range(search(indptr, indices, pivots[i], distances[i], queue)):
+            nearest[queue[k]] = min(nearest[queue[k]], distances[i, queue[k]])
     return pivots, distances
 
 

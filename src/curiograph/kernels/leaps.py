@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.adjacency import find_root
+from curiograph.kernels.jit import kernel
 from curiograph.kernels.subgraph_measures import link_nodes
 
 
@@ -26,18 +27,10 @@ def measure_leaps(indptr, indices, nodes, offsets, community):
             for slot in range(starts[t], starts[t + 1]):
                 if links[slot] < t:
                     leaps[t] = False
-                    parent[_find_root(parent, links[slot])] = _find_root(parent, t)
+                    parent[find_root(parent, links[slot])] = find_root(parent, t)
         linked = 0
         for t in range(1, size):
-            linked += leaps[t] and _find_root(parent, t) == _find_root(parent, t - 1)
+            linked += leaps[t] and find_root(parent, t) == find_root(parent, t - 1)
         if size > 1:
             out[i, 0], out[i, 1] = leaps.sum() / (size - 1), linked / (size - 1)
     return out
-
-
-@inner_kernel
-def _find_root(parent, u):
-    while parent[u] != u:
-        parent[u] = parent[parent[u]]
-        u = parent[u]
-    return u

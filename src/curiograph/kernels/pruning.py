@@ -77,34 +77,3 @@ def select_extensions(groups, offsets, ranking, keys, width):
                 break
         bounds[g + 1] = kept
     return bounds, chosen[:kept].copy()
-
-
-@kernel
-def select_few_extensions(groups, nodes, lengths, order_hashes, offsets, candidates, priorities, streams, width):
-    """Select as `select_extensions` does, by insertion, which is faster if `width` is small."""
-    order, keys = compute_sort_keys(groups, nodes, lengths, order_hashes, offsets, candidates, priorities, streams)
-    count = groups.shape[0] - 1
-    bounds = np.zeros(count + 1, np.int64)
-    chosen = np.empty(count * width, np.int64)
-    kept = 0
-    for g in range(count):
-        first = kept
-        for c in range(offsets[groups[g]], offsets[groups[g + 1]]):
-            if kept - first == width and order[c] >= order[chosen[kept - 1]]:
-                continue
-            place = first
-            while place < kept and keys[chosen[place]] != keys[c]:
-                place += 1
-            if place < kept and order[chosen[place]] <= order[c]:
-                continue
-            if place == kept:
-                if kept - first < width:
-                    kept += 1
-                else:
-                    place = kept - 1
-            while place > first and order[chosen[place - 1]] > order[c]:
-                chosen[place] = chosen[place - 1]
-                place -= 1
-            chosen[place] = c
-        bounds[g + 1] = kept
-    return bounds, chosen[:kept].copy()

@@ -14,6 +14,7 @@ import numpy as np
 
 from curiograph.kernels.adjacency import sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.shortest_paths import search
 
 _LINKS = 4  # of a new node of Barabasi-Albert
 
@@ -204,24 +205,11 @@ def build_rows(ends, count, outside):
         filled[v] += 1
     for u in range(size):
         sort_range(indices, indptr[u], indptr[u + 1])
-    component, queue = np.empty(size, np.int64), np.empty(size, np.int64)
-    for u in range(size):
-        component[u] = -1
-    largest, best = 0, -1
+    depth, queue, largest = np.full(size, -1), np.empty(size, np.int64), 0
     for first in range(size):
-        if component[first] >= 0:
-            continue
-        component[first], queue[0], head, tail = first, first, 0, 1
-        while head < tail:
-            u = queue[head]
-            head += 1
-            for slot in range(indptr[u], indptr[u + 1]):
-                v = indices[slot]
-                if component[v] < 0:
-                    component[v], queue[tail] = first, v
-                    tail += 1
-        if tail > largest:
-            largest, best = tail, first
-    for u in range(size):
-        outside[u] = component[u] != best
+        count = search(indptr, indices, first, depth, queue) if depth[first] < 0 else 0
+        if count > largest:
+            largest = count
+            outside[:] = True
+            outside[queue[:count]] = False
     return indptr, indices, size - largest

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import zetac
 
-from curiograph.kernels.adjacency import find_slot, get_map_size, map_get, map_put, sort_range
+from curiograph.kernels.adjacency import get_map_size, map_get, map_put, sort_range
 from curiograph.kernels.jit import inner_kernel, kernel
 
 REVISITS, HEAPS, ZIPF, VISIT_ENTROPY, ENTROPY_RATE, NUM_MEASURES = 0, 1, 2, 3, 4, 5
@@ -193,18 +193,6 @@ def summarize_steps(lengths, offsets):
         is_low = slope > 2 * width * mean
         low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
     out[fitted, 1] = (low + high) / 2
-    return out
-
-
-@kernel
-def find_weights(indptr, indices, weights, pairs):
-    """Return the larger weight of the edges between the nodes of each pair, 0 if there is none."""
-    out = np.zeros(pairs.shape[0])
-    for i in range(pairs.shape[0]):
-        there = find_slot(indptr, indices, pairs[i, 0], pairs[i, 1])
-        back = find_slot(indptr, indices, pairs[i, 1], pairs[i, 0])
-        if there >= 0 or back >= 0:
-            out[i] = max(weights[there if there >= 0 else back], weights[back if back >= 0 else there])
     return out
 
 

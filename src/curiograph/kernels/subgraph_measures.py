@@ -10,6 +10,7 @@ import numpy as np
 from curiograph.kernels.adjacency import find_link, get_map_size, map_put, reserve
 from curiograph.kernels.communities import ORDERS, find_communities
 from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.shortest_paths import search
 
 EDGES, CLUSTERING, PATH_LENGTH, EFFICIENCY, MODULARITY, PARTICIPATION, CORE_PERIPHERY, ENTROPY = 0, 1, 2, 3, 4, 5, 6, 7
 NUM_MEASURES = 8
@@ -107,20 +108,9 @@ def _compute_distances(starts, links):
     queue = np.empty(size, np.int64)
     counts = np.zeros(size, np.int64)  # ordered pairs by distance
     for root in range(size):
-        for v in range(size):
-            depth[v] = -1
-        depth[root] = 0
-        queue[0] = root
-        head, tail = 0, 1
-        while head < tail:
-            u = queue[head]
-            head += 1
-            for v in links[starts[u] : starts[u + 1]]:
-                if depth[v] < 0:
-                    depth[v] = depth[u] + 1
-                    counts[depth[v]] += 1
-                    queue[tail] = v
-                    tail += 1
+        depth[:] = -1
+        for k in range(1, search(starts, links, root, depth, queue)):
+            counts[depth[queue[k]]] += 1
     pairs, total, inverse = 0, 0, 0.0
     for d in range(1, size):
         pairs += counts[d]

@@ -75,22 +75,6 @@ def count_degrees_and_triangles(bounds, starts, links):
 
 
 @kernel
-def build_features(table, places, inner, degree, triangles, logarithm):
-    """Return for every node its row of `table`, then its inner degree and triangles if requested, or their log1p."""
-    wide = table.shape[1]
-    out = np.empty((places.shape[0], wide + degree + triangles), np.float32)
-    for k in range(places.shape[0]):
-        for j in range(wide):
-            out[k, j] = table[places[k], j]
-        column = wide
-        for j in range(2):
-            if degree if j == 0 else triangles:
-                out[k, column] = np.log1p(inner[k, j]) if logarithm else inner[k, j]
-                column += 1
-    return out
-
-
-@kernel
 def gather_messages(starts, links, hidden, mean, out):
     """Write every node's state and the mean (or the sum) over its neighbors to `out`, which has 2 d columns."""
     width = hidden.shape[1]
@@ -106,14 +90,6 @@ def gather_messages(starts, links, hidden, mean, out):
             share = np.float32(1.0) / np.float32(starts[k + 1] - starts[k])
             for j in range(width):
                 out[k, width + j] *= share
-
-
-@kernel
-def add_bias_relu(values, bias):
-    """Add a bias to every row and apply ReLU, in place."""
-    for k in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            values[k, j] = max(np.float32(0.0), values[k, j] + bias[j])
 
 
 @kernel

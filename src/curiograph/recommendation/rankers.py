@@ -129,8 +129,8 @@ class PageRankRanker(PartRanker):
             blocks.append((rows[:, ends] * totals[:, None], totals))
         visits, totals = (np.concatenate(each) for each in zip(*blocks, strict=True))
         if is_backward:  # undirected walks are reversible: strength(u) visits(u, v) = strength(v) visits(v, u)
-            strength = graph.transition.get_strength(history)
-            visits = visits.T * graph.transition.get_strength(nodes) / np.maximum(strength, 1e-300)[:, None]
+            strength = graph.transition.strength[history]
+            visits = visits.T * graph.transition.strength[nodes] / np.maximum(strength, 1e-300)[:, None]
             totals = np.where(strength > 0, 1 / (1 - self.alpha), 1.0)
         shares = self.make_teleport(history).probabilities
         return np.asarray(visits * shares[:, None] / (totals @ shares))

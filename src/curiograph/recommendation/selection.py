@@ -16,6 +16,7 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.history import History, list_labels
 from curiograph.errors import SettingError, quote_value
 from curiograph.exploration.mdp import Candidates
+from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import LabelReader
 from curiograph.validation import is_number
@@ -89,9 +90,31 @@ class Selection:
         best = best[:size]
         relevance = scores[best] - scores[best].min()
         relevance /= max(relevance.max(), 1e-300)
-        indptr, indices = graph.skeleton.indptr, graph.skeleton.indices
-        order = kernels.diversity.select_diverse(indptr, indices, nodes[best], relevance, self.diversity, k)
-        return np.asarray(best[order])
+        similarity, chosen = compute_jaccard(graph, nodes[best]), [0]
+        while len(chosen) < min(k, len(best)):
+            value = (1.0 - self.diversity) * relevance - self.diversity * similarity[chosen].max(axis=0)
+            value[chosen] = -np.inf
+            chosen.append(int(value.argmax()))  # of equal ones, the first
+        return best[chosen]
+
+
+def compute_jaccard(graph: Graph, nodes: Int32) -> Float64:
+    """Return the Jaccard index of the closed neighborhoods, a node with all its neighbors, of every pair of nodes.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> compute_jaccard(cycle(5), np.array([0, 1, 3], np.int32)).tolist()
+    [[1.0, 0.5, 0.2], [0.5, 1.0, 0.2], [0.2, 0.2, 1.0]]
+    """
+    import scipy.sparse
+
+    rows = graph.skeleton
+    counts = rows.degrees[nodes]
+    neighbors = rows.indices[concatenate_ranges(rows.indptr[nodes], counts)]
+    places = np.append(np.repeat(np.arange(len(nodes)), counts), np.arange(len(nodes)))
+    around = np.append(neighbors, nodes)
+    matrix = scipy.sparse.csr_array((np.ones(len(around)), (places, around)), (len(nodes), graph.num_nodes))
+    common = (matrix @ matrix.T).toarray()
+    return np.asarray(common / (np.add.outer(counts + 1, counts + 1) - common))
 
 
 def select_best(

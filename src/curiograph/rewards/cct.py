@@ -17,11 +17,6 @@ class FlexibilityTracker(Tracker):
     """Conformable degrees of freedom of every walk of a batch; the private arrays are those of `kernels.flexibility`.
 
     The dimension never falls along a walk, so the values depend on the order of visit.
-
-    >>> from curiograph.graph.toys import complete
-    >>> tracker = FlexibilityTracker(GraphBatch.of([complete(4)]), np.array([[0, 1, 2]]), np.array([3]))
-    >>> tracker.values(), tracker.hash_order()
-    (array([0.]), array([2], dtype=uint64))
     """
 
     depends_on_order = True

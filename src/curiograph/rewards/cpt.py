@@ -28,11 +28,6 @@ class CompressibilityTracker(Tracker):
     """Compressibility of every walk of a batch.
 
     It depends on the order of visit through merges of equal cost alone, which beam search ignores.
-
-    >>> from curiograph.graph.toys import complete
-    >>> tracker = CompressibilityTracker(GraphBatch.of([complete(3)]), np.array([[0, 1, 2]]), np.array([3]))
-    >>> tracker.values().round(4)
-    array([0.7505])
     """
 
     depends_on_order = True

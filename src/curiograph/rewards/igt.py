@@ -17,13 +17,7 @@ from curiograph.validation import check_integer
 
 
 class GapTracker(Tracker):
-    """Information gaps of every walk of a batch; the private arrays are those of `kernels.homology`.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> tracker = GapTracker(GraphBatch.of([cycle(4)]), np.array([[0, 1, 2]]), np.array([3]))
-    >>> tracker.candidate_values(np.array([0, 1]), np.array([3], np.int32))
-    array([1.])
-    """
+    """Information gaps of every walk of a batch; the private arrays are those of `kernels.homology`."""
 
     state = ("_places", "_local", "_lists", "_marks", "_born", "_counts")
 

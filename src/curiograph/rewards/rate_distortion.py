@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,9 @@ from curiograph.errors import GraphError
 from curiograph.graph.graph import Graph, as_graph, require_nodes
 from curiograph.results import Table
 from curiograph.rewards.cpt import MAX_ALL, build_entropy_table
-from curiograph.validation import check_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Pairs = Literal["auto", "all", "fast"]
-"""Pairs of clusters tried at every merge, see `rate_distortion`."""
 
 _MAX_NODES = 20_000  # the dense matrix of a larger graph would not fit in memory
 
@@ -50,27 +46,17 @@ class Clusterings(Sequence[Any]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RateDistortion(Table):
-    """The rate-distortion curve of a graph, from one cluster per node (scale 1/n) to a single cluster (scale 1).
-
-    Examples
-    --------
-    >>> from curiograph.graph.toys import complete
-    >>> curve = rate_distortion(complete(3))
-    >>> curve.scale.round(2), round(curve.compressibility, 4)
-    (array([0.33, 0.67, 1.  ]), 0.7505)
-    """
+    """The rate-distortion curve of a graph, from one cluster per node (scale 1/n) to a single cluster (scale 1)."""
 
     scale: Float64
     """Scale of description s = 1 - (clusters - 1) / n."""
     upper: Float64
-    """Rate R(s) in bits, the information rate of the clustered walk if it were Markovian: the curve of the paper. With
-    the pairs "fast", H where that is lower, since clustering cannot add information."""
+    """Rate R(s) in bits, the information rate of the clustered walk if it were Markovian: the curve of the paper.
+    Beyond 100 nodes, H where that is lower, since clustering cannot add information."""
     lower: Float64
     """Lower bound of the rate in bits: the entropy of the next cluster given the current node."""
     clusters: Clusterings
     """The clustering at every scale, as lists of labels."""
-    pairs: str
-    """Pairs of clusters that were tried at every merge: "all" or "fast"."""
 
     @property
     def entropy(self) -> float:
@@ -96,7 +82,7 @@ class RateDistortion(Table):
         return plot_rate_distortion(self.scale, self.upper, self.lower, ax)
 
 
-def compressibility(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto") -> float:
+def compressibility(graph: Graph, *, self_loops: bool = True) -> float:
     """Compute the compressibility of a graph in bits.
 
     It is the decrease of the information rate of a random walk by clustering nodes, averaged over all scales. The
@@ -104,7 +90,7 @@ def compressibility(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
 
     Parameters
     ----------
-    graph, self_loops, pairs
+    graph, self_loops
         As for `rate_distortion`.
 
     Returns
@@ -118,14 +104,16 @@ def compressibility(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     >>> round(compressibility(complete(6)), 3), round(compressibility(cycle(6)), 3)
     (1.163, 0.579)
     """
-    return rate_distortion(graph, self_loops=self_loops, pairs=pairs).compressibility
+    return rate_distortion(graph, self_loops=self_loops).compressibility
 
 
-def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto") -> RateDistortion:
+def rate_distortion(graph: Graph, *, self_loops: bool = True) -> RateDistortion:
     """Compute the rate-distortion curve of a graph by greedy pairwise merging of clusters.
 
-    Any choice of pairs gives an upper bound on the lowest rate at each scale, so that of two curves the lower one is
-    the better. Of equal merges the one with the lowest nodes is taken, so that the result may depend on their order.
+    At every merge all pairs of clusters are tried up to 100 nodes, and beyond, where that is often a poor bound, the
+    100 pairs of largest joint transition probability (number 5 in the code of Lynn and Bassett), with R(s) = H where it
+    would exceed the entropy rate H. The curve is an upper bound on the lowest rate at each scale. Of equal merges the
+    one with the lowest nodes is taken, so that the result may depend on their order.
 
     Parameters
     ----------
@@ -133,10 +121,6 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
         A graph of at most 20,000 nodes.
     self_loops : bool
         Add a self-loop of weight 1 to every node, as the published figures require. The graph's own are ignored.
-    pairs : {"auto", "all", "fast"}
-        Pairs of clusters tried at every merge: "all", a poor bound for most graphs of several hundred nodes; "fast",
-        the 100 pairs of largest joint transition probability (number 5 in the code of Lynn and Bassett), with
-        R(s) = H where it would exceed the entropy rate H; or "auto", "all" up to 100 nodes and "fast" beyond.
 
     Returns
     -------
@@ -146,7 +130,7 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     Warns
     -----
     UserWarning
-        If the compressibility is negative, a poor bound on the true one; "fast" never gives one.
+        If the compressibility is negative, a poor bound on the true one; beyond 100 nodes it never is.
 
     References
     ----------
@@ -162,8 +146,7 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
     size = graph.num_nodes
     if size > _MAX_NODES:
         raise GraphError(f"a dense matrix of {size} nodes is too large; take a subgraph of at most {_MAX_NODES}.")
-    if check_choice("pairs", pairs, get_args(Pairs)) == "auto":
-        pairs = "all" if size <= MAX_ALL else "fast"
+    fast = size > MAX_ALL
     joint, stationary = compute_joint_distribution(graph, self_loops)
     w: NDArray[Any]
     p: NDArray[Any]
@@ -177,17 +160,17 @@ def rate_distortion(graph: Graph, *, self_loops: bool = True, pairs: Pairs = "au
         unit /= max(int(p.sum()), 1)
     transpose = np.ascontiguousarray(w.T) if graph.directed else None
     rates, merges = np.empty(size, p.dtype), np.empty((size, 2), np.int64)
-    kernels.cluster_merging.compute_curve(pairs == "fast", table, w, transpose, p, rates, merges)
+    kernels.cluster_merging.compute_curve(fast, table, w, transpose, p, rates, merges)
     upper: Float64 = rates * unit
     upper[-1] = 0.0
-    if pairs == "fast":
+    if fast:
         upper = np.minimum(upper, upper[0])
     lower = kernels.cluster_merging.compute_lower_rates(joint, stationary, merges)
-    curve = RateDistortion(np.arange(1, size + 1) / size, upper, lower, Clusterings(graph, merges[: size - 1]), pairs)
+    curve = RateDistortion(np.arange(1, size + 1) / size, upper, lower, Clusterings(graph, merges[: size - 1]))
     if curve.compressibility < -1e-9:  # more than rounding
         warnings.warn(
-            f"pairs={pairs!r} gives a negative compressibility of {curve.compressibility:.3g} bits, a poor bound on "
-            "the true one, which is not negative; use pairs='fast'.",
+            f"greedy merging gives a negative compressibility of {curve.compressibility:.3g} bits, a poor bound on "
+            "the true one, which is not negative.",
             stacklevel=2,
         )
     return curve

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -129,8 +130,7 @@ def measure_similarity(
         ends = first[0][edges[:, 1:]]
         parts = [ends[k : k + _MAX_PAIRS] for k in range(0, len(ends), _MAX_PAIRS)]
         values = np.concatenate([np.empty(0), *(_compute_pairs(graph, similarity, *part.T) for part in parts)])
-        table = kernels.weighted_networks.measure_links(freeze_array(edges), freeze_array(values), first[1])
-        found = dict(zip(_LINKS, table.T, strict=True))
+        found = dict(zip(_LINKS, _measure_links(edges, values, first[1]).T, strict=True))
     if "forward_flow" in measures:
         flow = np.zeros(count)
         begins = np.repeat(offsets[:-1], visits)
@@ -146,13 +146,42 @@ def measure_similarity(
     return {name: values for name, values in found.items() if name in measures}
 
 
+def _measure_links(edges: NDArray[Any], values: Float64, offsets: Int64) -> Float64:
+    """Return mean weight, clustering and path length of the links of every walk, a row each; NaN where not defined.
+
+    Clustering is the mean over nodes of the geometric means of the weights of triangles (Onnela et al. 2005), path
+    length the mean over connected pairs of the shortest sum of 1 / weight. Links with a weight of zero or below are
+    absent. Edges are rows (walk, place, place), sorted by walk, with places from `offsets[walk]` on.
+    """
+    from scipy.sparse.csgraph import shortest_path
+
+    sizes = np.diff(offsets)
+    out = np.full((len(sizes), 3), np.nan)
+    bounds = np.searchsorted(edges[:, 0], np.arange(len(offsets)))
+    for walk, (first, last) in enumerate(pairwise(bounds.tolist())):
+        if first == last:
+            out[walk, 1] = 0.0 if sizes[walk] >= 3 else np.nan
+            continue
+        u, v = edges[first:last, 1:].T - offsets[walk]
+        weights = np.zeros((sizes[walk], sizes[walk]))
+        weights[u, v] = weights[v, u] = np.maximum(values[first:last], 0.0)
+        out[walk, 0] = values[first:last].mean()
+        if sizes[walk] >= 3:
+            degrees, roots = np.count_nonzero(weights, axis=1), np.cbrt(weights)
+            triangles = (roots @ roots * roots).sum(axis=1)  # each twice
+            out[walk, 1] = (triangles / np.maximum(degrees * (degrees - 1), 1)).mean()
+        lengths = shortest_path(np.divide(1.0, weights, out=np.zeros_like(weights), where=weights > 0), directed=False)
+        is_path = np.triu(np.isfinite(lengths), 1)
+        out[walk, 2] = lengths[is_path].mean() if is_path.any() else np.nan
+    return out
+
+
 def _compute_pairs(
     graph: Graph, similarity: PairSimilarity | None, first: NDArray[Any], second: NDArray[Any]
 ) -> Float64:
     """Return the weights of pairs of nodes, or similarities, which must be one number, at most 1, for each pair."""
     if similarity is None:
-        pairs = freeze_array(np.column_stack([first, second]))
-        return np.asarray(kernels.sequences.find_weights(graph.indptr, graph.indices, graph.weights, pairs))
+        return graph.find_weights(first, second)
     values = np.asarray(similarity.compute_pairs(first, second), np.float64)
     if values.shape != first.shape or np.isnan(values).any() or values.max(initial=0) > _MAX_SIMILARITY:
         raise SettingError(
