@@ -38,7 +38,6 @@ CONTROLS = (PAGERANK, MEMORY, TWO_PAGERANKS, "markov")
 TESTS = (str(SMALL_TEST), "all")
 """Test sets: one draw of `SMALL_TEST` choices, or all choices of test users."""
 QUICK = Effort(training=100, test=200, candidates=16, walkers=8, trained_walkers=2, draws=50)
-"""A first look."""
 BASE = {
     "links": "directed", "pairs": "highest", "similarity": "cosine", "mean degree": "16", "candidates": "last",
     "runs": "all", "signs": "either",

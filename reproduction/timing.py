@@ -23,7 +23,6 @@ class TimedRun(NamedTuple):
     """Finished walks of an agent, and the time that they took."""
 
     walks: Exploration
-    """The finished walks."""
     seconds: float
     """Median CPU time per decision."""
 
