@@ -20,11 +20,15 @@ FAMILIES = ("ba", "rg", "er")
 NULLS = ("unbiased", "random-walk")
 _NODES, _STEPS, _WALKS = 50, 12, 3  # of the graph, of a walk, of a person
 _BLOCK = 20  # runs of a task
-_TITLES = (
-    "Motives of people without any: studies in which some motive is clearly better than chance, or opposed",
-    "Growth of random walkers: studies in which the interval of a difference excludes 0",
-    "Groups: studies that find a difference",
-)
+_TABLES: dict[str, tuple[str, dict[str, Any]]] = {
+    "Motives of people without any: studies in which some motive is clearly better than chance, or opposed": (
+        "motives", {"people": str},
+    ),
+    "Growth of random walkers: studies in which the interval of a difference excludes 0": (
+        "growth", {"people": str, "jumps": percent, "family": str.upper},
+    ),
+    "Groups: studies that find a difference": ("groups", {"people": str, "effect": str}),
+}  # fmt: skip
 
 
 def compute(setup: Setup, runs: int = 400) -> dict[str, Any]:
@@ -110,15 +114,10 @@ def draw_walks(graph: Graph, people: int, jumps: float, rng: np.random.Generator
 
 def report(document: dict[str, Any]) -> Report:
     """Show the share of studies with each finding."""
-    styles: dict[str, dict[str, Any]] = {
-        "motives": {"people": str},
-        "growth": {"people": str, "jumps": percent, "family": str.upper},
-        "groups": {"people": str, "effect": str},
-    }
     tables = {}
-    for title, (study, style) in zip(_TITLES, styles.items(), strict=True):
+    for title, (study, styles) in _TABLES.items():
         cells = [
-            {name: show(row[name]) for name, show in style.items()}
+            {name: style(row[name]) for name, style in styles.items()}
             | {name: percent(share) for name, share in row["shares"].items()}
             for row in document["rows"]
             if row["study"] == study
@@ -129,5 +128,6 @@ def report(document: dict[str, Any]) -> Report:
         text=f"Share of {document['settings']['runs']} simulated studies with a finding at the 5 % level. Walkers take "
         f"{_STEPS - 1} random links, or jump, {_WALKS} times each, on a graph of {_NODES} nodes that is drawn for "
         "every study. Where there is nothing to find, 5 % of studies should find something, and at most 7 % of as many "
-        "runs may. The last table compares 60 people in two groups: with g = 0.5, a t-test finds the difference in 48 %.",
+        "runs may. The last table compares 60 people in two groups: with g = 0.5, a t-test finds the difference in "
+        "48 %.",
     )
