@@ -96,8 +96,7 @@ def compute_universes(
     """Task function: results of all protocols on one graph.
 
     Returns `ranks` (protocols x signs x walkers x test sets x methods), the mean percentile ranks of test choices;
-    `chances` (protocols x signs x walkers x `CHANCES`); `sizes` (protocols x training and test), the numbers of
-    choices; and the numbers of nodes and links.
+    `chances` (protocols x signs x walkers x `CHANCES`); and the numbers of nodes and links.
     """
     (dataset, published, effort), (recipe, directed, seed, nearest) = shared, world
     if dataset.graph is not None and not directed:
@@ -125,9 +124,8 @@ def compute_universes(
         draws = np.random.default_rng([seed, number]).integers(len(test), size=(effort.draws, SMALL_TEST))
         ranks.append(np.stack([tested[..., draws[0]].mean(axis=-1), tested.mean(axis=-1)], axis=2))
         chances.append(summarize_draws(tested, draws, published))
-    sizes = np.array([len(sample) for sample in samples], np.int32).reshape(-1, 2)
     size = {"nodes": study.graph.num_nodes, "links": study.graph.num_edges}
-    return {"ranks": np.stack(ranks), "chances": np.stack(chances), "sizes": sizes, **size}
+    return {"ranks": np.stack(ranks), "chances": np.stack(chances), **size}
 
 
 # ---- choices --------------------------------------------------------------------------------------------------------
