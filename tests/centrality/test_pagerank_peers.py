@@ -1,10 +1,9 @@
-"""Self-loops, parallel edges and dangling vectors: PageRank against networkx and igraph."""
+"""Self-loops, parallel edges and dangling vectors: PageRank against networkx."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -66,21 +65,6 @@ def test_multigraphs_agree_with_networkx_in_all_variants(case, alpha, data):
     assert graph == cg.Graph.from_networkx(peer)
     np.testing.assert_allclose(cg.pagerank(graph, alpha, history).scores, expected, atol=1e-10)
     np.testing.assert_allclose(cg.pagerank(graph, alpha, [history] * 5).scores[4], expected, atol=1e-10)
-
-
-@given(multigraphs(), st.data())
-def test_multigraphs_agree_with_igraph(case, data):
-    """igraph counts a self-loop of an undirected graph twice, networkx and an adjacency matrix once."""
-    edges, weights, nodes, directed = case
-    peer = igraph.Graph(n=nodes, edges=edges, directed=directed)
-    history = data.draw(st.lists(st.integers(0, nodes - 1), min_size=1, max_size=3, unique=True))
-    expected = peer.personalized_pagerank(reset_vertices=history, weights=weights)
-    if not directed:
-        again = [number for number, (u, v) in enumerate(edges) if u == v]
-        edges = edges + [edges[number] for number in again]
-        weights = None if weights is None else weights + [weights[number] for number in again]
-    found = cg.pagerank(build(edges, weights, nodes, directed), history=history).scores
-    np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 @given(multigraphs(), st.sampled_from([0.3, 0.85]), st.data())

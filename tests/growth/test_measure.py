@@ -31,15 +31,6 @@ def test_filled_ring():
     assert growth.gaps[0].lifetime == 1
 
 
-def test_elder_rule():
-    """Two rings share the path 0-3; a node that fills their sum closes the younger of the two."""
-    ring = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]
-    graph = cg.Graph.from_edges([*ring, (0, 6), (6, 3), *((7, v) for v in (0, 6, 3, 4, 5))])
-    growth = cg.measure(graph, [0, 1, 2, 3, 4, 5, 6, 7])
-    assert growth.beta1.tolist() == [0, 0, 0, 0, 0, 1, 2, 1]
-    assert [(g.opened_by, g.closed_by) for g in growth.gaps] == [(5, None), (6, 7)]
-
-
 def test_walks_of_agents():
     walk = cg.explore(library(), "greedy", "igt", "music", 8, seed=0)
     assert cg.measure(library(), walk).nodes == walk.nodes

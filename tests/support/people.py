@@ -13,7 +13,11 @@ from curiograph.exploration.mdp import begin
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
 from curiograph.human.data.datasets import Dataset
+from curiograph.human.prediction.predict import Effort
 from curiograph.human.trajectories import Trajectories
+
+SMALL = Effort(splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30)
+"""Effort of a prediction that takes seconds."""
 
 
 def walkers(users: int = 40, visits: int = 12, seed: int = 0) -> Dataset:
