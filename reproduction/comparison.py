@@ -115,11 +115,7 @@ def _run_walks(shared: Mapping[str, list[Graph]], task: Walks) -> dict[str, Any]
 
 
 def describe_returns(returns: Iterable[Float64]) -> dict[str, Any]:
-    """Return the mean, its standard errors, and the means by graph, as plain values.
-
-    >>> describe_returns(np.array([[1.0, 2.0], [3.0, 4.0]]))["mean"]
-    2.5
-    """
+    """Return the mean, its standard errors, and the means by graph, as plain values."""
     found = Evaluation("", "", 0, list(returns))
     by_graph = found.by_graph.tolist()
     errors = {"sem": found.sem, "sem_by_graph": found.sem_by_graph}

@@ -53,10 +53,6 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
 
     Each rule removes entries that the other one counts, so both are applied until nothing changes. Items keep their
     order.
-
-    >>> dense = core(Trajectories.from_walks([["a", "b"], ["b", "a", "c"], ["c", "d"]]), item_users=2, user_items=2)
-    >>> dense, dense[1]
-    (Trajectories(2 walks by 2 users, 4 visits of 2 nodes), ['b', 'a'])
     """
     visits = build_incidence(walks, walks.users)
     items, users = np.ones(visits.shape[1], bool), np.ones(visits.shape[0], bool)
@@ -82,10 +78,6 @@ def link_highest(walks: Trajectories, similarity: ItemSimilarity, mean_degree: f
     Ties are broken by position. If the component is denser than `mean_degree`, the last pairs are dropped; it is
     sparser if dropping pairs splits the component, or if most pairs are outside of it. Three users must have visited
     both items of a pair, and only positive values of "pmi" count.
-
-    >>> walks = Trajectories.from_walks([["a", "b", "c"]] * 3 + [["d", "c", "rare"]] + [["c", "d"]] * 2)
-    >>> link_highest(walks, "cosine", mean_degree=2, fewest=3)
-    Graph(4 nodes, 4 edges, undirected)
     """
     import scipy.sparse
     from scipy.sparse.csgraph import connected_components

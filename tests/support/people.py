@@ -78,9 +78,3 @@ def ml_100k(folder: Path, events: list[tuple[str, str, int]]) -> Path:
     titles = [f"{number}|Film {item} (1999)|01-Jan-1999||{'|0' * 19}" for number, item in enumerate(items, start=1)]
     (folder / "u.item").write_text("\n".join(titles) + "\n", encoding="latin-1")
     return folder
-
-
-def path_graph_walks() -> tuple[Graph, Trajectories]:
-    """Return a path graph and two walks on it."""
-    graph = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
-    return graph, Trajectories.from_walks([["a", "b", "c"], ["d", "c", "b"]], graph=graph)

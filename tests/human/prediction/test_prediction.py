@@ -86,7 +86,8 @@ def test_invalid_input_raises(change, error, value):
 
 
 def test_too_few_users_or_choices_raise():
-    graph, walks = people.path_graph_walks()
+    graph = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
+    walks = cg.human.Trajectories.from_walks([["a", "b", "c"], ["d", "c", "b"]], graph=graph)
     with pytest.raises(WalkError, match="end with a choice between neighbors"):
         predict(walks, graph=graph, effort=SMALL)
     with pytest.raises(WalkError, match="1 users"):
