@@ -243,8 +243,8 @@ def test_evaluate_recommender(run, here):
 
 
 def test_hypotheses(run, here):
-    labels = library().labels
-    (here / "long.txt").write_text("".join(",".join(labels[n:] + labels[:n]) + "\n" for n in range(12)))
+    walks = [cg.explore(library(), "random", start=label, steps=10, seed=0).nodes for label in library().labels]
+    (here / "long.txt").write_text("".join(",".join(walk) + "\n" for walk in walks))
     line = ["hypotheses", "toy:library", "long.txt", "--agent", "max-degree", "--weights", "--null", "rewired"]
     ran = run(*line, "--out", "found.json")
     found = json.loads((here / "found.json").read_text())
