@@ -92,24 +92,6 @@ def format_seconds(value: float | None) -> str:
     return f"{value / scale:.3g} {unit}"
 
 
-def compare_rows(rows: Sequence[Mapping[str, Any]], earlier: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the time of each row that an earlier run has too, with the time then and the factor between them.
-
-    >>> compare_rows([vars(Row("sort", ours=3.0))], [vars(Row("sort", ours=2.0))]).factor.item()
-    1.5
-    """
-    frames = []
-    for each in (rows, earlier):
-        frame = pd.DataFrame(each).dropna(subset="ours")
-        frame["what"] = frame["what"].str.replace(".npz", ".safetensors")
-        frame["size"] = frame["size"].mask(frame["size"].str.endswith("/s"), "")  # a rate, which varies
-        frame = frame.drop_duplicates(["what", "size", "ours"])
-        frame["number"] = frame.groupby(["what", "size"]).cumcount()
-        frames.append(frame[["what", "size", "number", "ours"]])
-    found = frames[0].merge(frames[1], on=["what", "size", "number"], suffixes=("", "_earlier"))
-    return found.drop(columns="number").assign(factor=found["ours"] / found["ours_earlier"])
-
-
 # ---- time and memory ------------------------------------------------------------------------------------------------
 
 

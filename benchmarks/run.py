@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -18,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks import learning, ranking, reading, walks
-from benchmarks.rows import Row, compare_rows, format_rows, run_command
+from benchmarks.rows import Row, format_rows, run_command
 from curiograph.cli.warmup import warm_up
 from curiograph.errors import SettingError, shorten_text
 from curiograph.progress import Progress
@@ -62,14 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to check that everything runs")
     parser.add_argument("--only", default="", help="only the benchmarks whose function has this in its name")
-    parser.add_argument("--against", type=Path, help="also show the times of an earlier run, from its .json file")
     if any(row["note"].startswith(FAILED) for row in run_command(parser, arguments, run)["results"]):
         sys.exit(1)
 
 
 def run(args: Namespace, progress: Progress) -> Iterator[tuple[dict[str, Any], dict[str, pd.DataFrame]]]:
     """Run the chosen benchmarks, and yield the results so far after each; one that fails is a row with a note."""
-    earlier = [] if args.against is None else json.loads(args.against.read_text())["results"]
     machine, missing = describe_machine(), [name for name in PEERS if not find_spec(name)]
     rows: list[dict[str, Any]] = []
     chosen = [each for each in BENCHMARKS if args.only in each.__name__]
@@ -83,8 +80,6 @@ def run(args: Namespace, progress: Progress) -> Iterator[tuple[dict[str, Any], d
             traceback.print_exc()
             rows.append(asdict(Row(benchmark.__name__, note=f"{FAILED}: {shorten_text(error)}")))
         tables = {RATIOS + ", ".join(f"{name} {value}" for name, value in machine.items()): format_rows(rows)}
-        if earlier:
-            tables[f"against {args.against}"] = compare_rows(rows, earlier)
         yield {"machine": machine, "seed": args.seed, "missing_peers": missing, "results": rows}, tables
 
 

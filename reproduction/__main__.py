@@ -17,33 +17,12 @@ from curiograph.parallel import Engine
 from curiograph.results import to_plain
 from reproduction.report import Report, Setup, write_document, write_report
 
-EXPERIMENTS = {
-    "table1": "Table 1: all agents, two rewards and four families, compared with the paper",
-    "lengths": "walks of 10 to 200 nodes: planner and plain beam search",
-    "sizes": "graphs of 10 to 5,000 nodes",
-    "walltime": "time per decision against the number of visited nodes",
-    "pareto": "return against time per decision: learned agents and plain beam search",
-    "real": "shares of the proven optimum on real networks",
-    "table2": "Table 2: human choices, compared with the paper and with baselines",
-    "diffusion": "Figure 4C: distance of walkers from their start",
-    "examples": "choices of people, and what PageRank and curious PageRank rank first",
-    "multiverse": "Table 2 under all combinations of what the paper leaves open",
-    "conditions": "gain of curiosity in groups of human choices",
-    "motives": "weights over several motives, for players of Wikispeedia",
-    "meaning": "what curiosity adds to models of choices, given the similarity of articles",
-    "false_findings": "how often statistics of people find something where there is nothing",
-    "recovery": "which motives are found in simulated people who follow known ones, or none",
-    "profile": "measures of finished and unfinished games, and styles of players",
-    "language_models": "language models and people on the same start and target of Wikispeedia",
-    "language_motives": "motives of people and language models in the same games",
-    "recommenders": "recommenders on held-out events",
-    "fidelity": "whether recommendations leave the list without the item that their reason names",
-    "bridge": "whether slates that bridge to unvisited regions find new interests at equal accuracy",
-    "gaps": "whether links across gaps are hidden links, and what communities show of them",
-    "ablation": "effect of each choice behind the gnn agent",
-    "leaderboard": "agents on the frozen suite",
-}
-"""Modules of this package and what they compute."""
+EXPERIMENTS = (
+    "table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "diffusion", "examples", "multiverse",
+    "conditions", "motives", "meaning", "false_findings", "recovery", "profile", "language_models", "language_motives",
+    "recommenders", "fidelity", "bridge", "gaps", "ablation", "leaderboard",
+)  # fmt: skip
+"""Modules of this package; the first line of each says what it computes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m reproduction",
         description="Reproduce a table or figure, or `show` stored ones again.",
-        epilog="\n".join(f"{name:21}{text}" for name, text in EXPERIMENTS.items()),
+        epilog="\n".join(f"{name:18}{read_title(name)}" for name in EXPERIMENTS),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", choices=[*EXPERIMENTS, "show"], metavar="NAME")
@@ -62,6 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CuriographError as error:
         print(f"reproduction: {error}", file=sys.stderr)
         return 2
+
+
+def read_title(name: str) -> str:
+    """Return the first line of a module, without importing it."""
+    return Path(__file__).with_name(f"{name}.py").read_text().split("\n")[0].strip('"')
 
 
 def run_experiment(name: str, arguments: Sequence[str]) -> int:

@@ -21,9 +21,7 @@ from curiograph.training.training_settings import make_settings
 from reproduction.report import Report, Setup, number
 
 CELLS = (("igt", "ba"), ("cpt", "ws"))
-"""Rewards and families."""
 PAPER = "the paper's setting"
-"""Name of the variant with the preset of the paper."""
 VARIANTS: dict[str, dict[str, Any]] = {
     "ours": {},
     "features as in the paper (no logarithm)": {"shape": {"log_features": False}},

@@ -22,9 +22,7 @@ from reproduction.published import PublishedTies
 from reproduction.report import Setup
 
 REWARDS = ("igt", "cpt")
-"""Rewards in the order of the tables."""
 TITLES = {"igt": "igt: information gaps", "cpt": "cpt: compressibility (bits)"}
-"""Titles of the rewards."""
 _TRAINED = {"gnn-paper": "{}-{}-paper", "gnn": "{}-{}", "planner": "{}-{}-planner"}
 
 
@@ -74,24 +72,16 @@ def generate_tests(family: str, graphs: int, seed: int, nodes: int = 50) -> list
 
 
 class Walks(NamedTuple):
-    """Walks of one agent on the test graphs of a family."""
+    """Walks of one agent on the test graphs of a family: `episodes` of `steps` nodes on each."""
 
     agent: str
-    """Name of the agent."""
     reward: str
-    """Name of the reward."""
     family: str
-    """Family of the graphs."""
     episodes: Episodes
-    """Walks per graph."""
     graphs: int = 10
-    """Number of generated graphs."""
     nodes: int = 50
-    """Number of nodes of the graphs."""
     steps: int = 10
-    """Nodes per walk, including the start."""
     seed: int = 0
-    """Seed of the graphs and walks."""
     rules: str = "ours"
     """Ties and dead ends: "ours", or those of the "authors" in the published code."""
 
@@ -125,11 +115,7 @@ def _run_walks(shared: Mapping[str, list[Graph]], task: Walks) -> dict[str, Any]
 
 
 def describe_returns(returns: Iterable[Float64]) -> dict[str, Any]:
-    """Return the mean, its standard errors, and the means by graph, as plain values.
-
-    >>> describe_returns(np.array([[1.0, 2.0], [3.0, 4.0]]))["mean"]
-    2.5
-    """
+    """Return the mean, its standard errors, and the means by graph, as plain values."""
     found = Evaluation("", "", 0, list(returns))
     by_graph = found.by_graph.tolist()
     errors = {"sem": found.sem, "sem_by_graph": found.sem_by_graph}

@@ -97,14 +97,7 @@ def compare_datasets(setup: Setup, datasets: list[Dataset], settings: dict[str, 
 
 
 def contrast_groups(groups: Groups, base: str, seed: int = 0) -> dict[str, Any]:
-    """Return the difference of the mean gain over a method between two groups, with an interval over users.
-
-    >>> users, gains = np.repeat(np.arange(60), 4), np.tile([0.3, 0.1, 0.1, -0.1], 60)
-    >>> first = np.tile([True, True, False, False], 60)
-    >>> found = contrast_groups(Groups(users, {"memory": gains}, first, ~first), "memory")
-    >>> round(found["difference"]["value"], 3), found["choices"], found["users"]
-    (0.2, [120, 120], [60, 60])
-    """
+    """Return the difference of the mean gain over a method between two groups, with an interval over users."""
     gains = groups.gains[base]
     members = np.column_stack([groups.first, groups.second]) & ~np.isnan(gains)[:, None]
     user_of = np.unique(groups.users, return_inverse=True)[1]

@@ -15,7 +15,6 @@ from curiograph.human.data.cooccurrence import ItemSimilarity
 from curiograph.human.prediction.predict import Recipe
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation.incidence import build_incidence, multiply_blocks
-from curiograph.validation import check_integer
 
 _MIN_COMMON_USERS = 3  # of a pair of items: what one or two users share is mostly chance
 
@@ -52,30 +51,9 @@ def compact(walks: Trajectories) -> Trajectories:
 def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Trajectories:
     """Return the dense core: items with enough users, and users with enough of these items.
 
-    Each rule removes entries that the other one counts, so both are applied until nothing changes.
-
-    Parameters
-    ----------
-    walks : Trajectories
-        Walks over items.
-    item_users : int
-        Minimum number of users who visited an item.
-    user_items : int
-        Minimum number of items that a user visited.
-
-    Returns
-    -------
-    Trajectories
-        The walks of the remaining users over the remaining items, which keep their order.
-
-    Examples
-    --------
-    >>> dense = core(Trajectories.from_walks([["a", "b"], ["b", "a", "c"], ["c", "d"]]), item_users=2, user_items=2)
-    >>> dense, dense[1]
-    (Trajectories(2 walks by 2 users, 4 visits of 2 nodes), ['b', 'a'])
+    Each rule removes entries that the other one counts, so both are applied until nothing changes. Items keep their
+    order.
     """
-    check_integer("item_users", item_users, 1, "give the minimum number of users of an item, 1 or more")
-    check_integer("user_items", user_items, 1, "give the minimum number of items of a user, 1 or more")
     visits = build_incidence(walks, walks.users)
     items, users = np.ones(visits.shape[1], bool), np.ones(visits.shape[0], bool)
     while True:
@@ -100,10 +78,6 @@ def link_highest(walks: Trajectories, similarity: ItemSimilarity, mean_degree: f
     Ties are broken by position. If the component is denser than `mean_degree`, the last pairs are dropped; it is
     sparser if dropping pairs splits the component, or if most pairs are outside of it. Three users must have visited
     both items of a pair, and only positive values of "pmi" count.
-
-    >>> walks = Trajectories.from_walks([["a", "b", "c"]] * 3 + [["d", "c", "rare"]] + [["c", "d"]] * 2)
-    >>> link_highest(walks, "cosine", mean_degree=2, fewest=3)
-    Graph(4 nodes, 4 edges, undirected)
     """
     import scipy.sparse
     from scipy.sparse.csgraph import connected_components

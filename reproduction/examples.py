@@ -14,7 +14,6 @@ from reproduction.people import DATASETS, TITLES, list_predictions, train_walker
 from reproduction.report import Report, Setup
 
 METHODS = (PAGERANK, "igt+cpt")
-"""Methods whose offers are listed."""
 _NUM_OFFERS = 5  # candidates listed for each method
 
 

@@ -20,6 +20,15 @@ FAMILIES = ("ba", "rg", "er")
 NULLS = ("unbiased", "random-walk")
 _NODES, _STEPS, _WALKS = 50, 12, 3  # of the graph, of a walk, of a person
 _BLOCK = 20  # runs of a task
+_TABLES: dict[str, tuple[str, dict[str, Any]]] = {
+    "Motives of people without any: studies in which some motive is clearly better than chance, or opposed": (
+        "motives", {"people": str},
+    ),
+    "Growth of random walkers: studies in which the interval of a difference excludes 0": (
+        "growth", {"people": str, "jumps": percent, "family": str.upper},
+    ),
+    "Groups: studies that find a difference": ("groups", {"people": str, "effect": str}),
+}  # fmt: skip
 
 
 def compute(setup: Setup, runs: int = 400) -> dict[str, Any]:
@@ -105,35 +114,20 @@ def draw_walks(graph: Graph, people: int, jumps: float, rng: np.random.Generator
 
 def report(document: dict[str, Any]) -> Report:
     """Show the share of studies with each finding."""
-    rows = document["rows"]
-    runs = document["settings"]["runs"]
-    motives = [
-        {"people": str(row["people"]), **{name: percent(share) for name, share in row["shares"].items()}}
-        for row in rows
-        if row["study"] == "motives"
-    ]
-    growth = [
-        {"people": str(row["people"]), "jumps": percent(row["jumps"]), "graph": row["family"].upper()}
-        | {name: percent(share) for name, share in row["shares"].items()}
-        for row in rows
-        if row["study"] == "growth"
-    ]
-    groups = [
-        {"people": str(row["people"]), "g": str(row["effect"])}
-        | {name: percent(share) for name, share in row["shares"].items()}
-        for row in rows
-        if row["study"] == "groups"
-    ]
+    tables = {}
+    for title, (study, styles) in _TABLES.items():
+        cells = [
+            {name: style(row[name]) for name, style in styles.items()}
+            | {name: percent(share) for name, share in row["shares"].items()}
+            for row in document["rows"]
+            if row["study"] == study
+        ]
+        tables[title] = pd.DataFrame(cells).rename(columns={"family": "graph", "effect": "g"})
     return Report(
-        tables={
-            "Motives of people without any: studies in which some motive is clearly better than chance, or opposed": (
-                pd.DataFrame(motives)
-            ),
-            "Growth of random walkers: studies in which the interval of a difference excludes 0": pd.DataFrame(growth),
-            "Groups: studies that find a difference": pd.DataFrame(groups),
-        },
-        text=f"Share of {runs} simulated studies with a finding at the 5 % level. Walkers take {_STEPS - 1} random "
-        f"links, or jump, {_WALKS} times each, on a graph of {_NODES} nodes that is drawn for every study. Where there "
-        "is nothing to find, 5 % of studies should find something, and at most 7 % of as many runs may. The last table "
-        "compares 60 people in two groups: with g = 0.5, a t-test finds the difference in 48 %.",
+        tables=tables,
+        text=f"Share of {document['settings']['runs']} simulated studies with a finding at the 5 % level. Walkers take "
+        f"{_STEPS - 1} random links, or jump, {_WALKS} times each, on a graph of {_NODES} nodes that is drawn for "
+        "every study. Where there is nothing to find, 5 % of studies should find something, and at most 7 % of as many "
+        "runs may. The last table compares 60 people in two groups: with g = 0.5, a t-test finds the difference in "
+        "48 %.",
     )

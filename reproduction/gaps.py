@@ -19,13 +19,12 @@ from curiograph.graph.io.formats import read_graph
 from curiograph.graph.similarity import Similarity
 from curiograph.growth.graph_gaps import Gaps, gaps
 from curiograph.human.data.datasets import find_dataset, load_dataset
-from curiograph.plotting import COLORS, create_figure
 from reproduction.report import Report, Setup, interval, is_known, percent
 
 FILES = ("obsidian-help/vault", "knowledge-graphs/*.*", "real-networks/citation-*", "real-networks/semantic-*")
 """Graphs of notes, code, topics, papers and words; Wikispeedia is added."""
 _LINK = re.compile(r"!?\[\[.*?\]\]|\[[^\]]*\]\([^)]*\)")
-_RANKINGS = {"degree product": "max-degree", "Adamic-Adar": "paper", "chords by Adamic-Adar": "igt"}
+_RANKINGS = ("degree product", "Adamic-Adar", "chords by Adamic-Adar")
 _EQUAL = "hits over those of equal pairs"
 Graphs = dict[str, tuple[Graph, Similarity | None]]
 
@@ -140,16 +139,6 @@ def compare_with_communities(graph: Graph) -> dict[str, Any]:
 def report(document: dict[str, Any]) -> Report:
     """Show how many hidden links are found, and where gaps lie."""
     results = document["results"]
-    figure, ax = create_figure(7.2, 4.6)
-    for row, each in enumerate(results):
-        for place, (title, color) in enumerate(_RANKINGS.items()):
-            bar, y = each["recovery"][f"precision of {title}"], row + 0.25 * (place - 1)
-            ax.barh(y, bar["value"], 0.22, color=COLORS[color], label=None if row else title)
-            ax.plot([bar["low"], bar["high"]], [y, y], color=COLORS["text"], linewidth=1.2)
-    ax.set_yticks(range(len(results)), [each["graph"] for each in results])
-    ax.invert_yaxis()
-    ax.set_xlabel("share of hidden links among the first pairs")
-    ax.legend(frameon=False, fontsize=8)
 
     def tabulate(columns: list[str], style: str) -> pd.DataFrame:
         known = [each for each in results if columns[0] in each["recovery"]]
@@ -176,7 +165,6 @@ def report(document: dict[str, Any]) -> Report:
             "By similarity of texts": tabulate([*texts, "AUC of similarity among chords"], ".3f"),
             "Where gaps and pairs lie": shown,
         },
-        figure=figure,
         text="Of the links of each graph, read without direction, 10 % are hidden at random; the rest may be "
         "disconnected. Chords are the pairs that `gaps` lists as links that would close a gap of the rest, up to 10 "
         "for each; other shortest loops could show the same gaps. Recall: share of hidden links that are chords. "

@@ -35,17 +35,14 @@ UNSELECTED, NEARLY = "W", "Margin_of_error"
 NODES = 5
 """Number of distinct articles at which the growth of walks is compared."""
 GROWTH = ("beta1", "compressibility")
-"""Measures of growth at an equal number of nodes."""
 LABELS = {
     "success_rest": "the same, without one finished game of people",
     "returned": "share of games with a return",
 } | {name: measure.label for name, measure in MEASURES.items()}
-"""Labels of the measures."""
 SHOWN = (
     "success", "success_rest", "extra_steps", "returned", "loop_rate", "approach_early", "approach_late", "hub_seeking",
     *GROWTH,
 )  # fmt: skip
-"""Measures in the order of tables."""
 WON = ("extra_steps", "approach_early", "approach_late", "hub_seeking")
 """Measures that are also compared between games that reach their target."""
 

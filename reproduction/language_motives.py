@@ -22,7 +22,6 @@ from reproduction.language_models import MEMORY, MODEL, PEOPLE, UNSELECTED, load
 from reproduction.report import Report, Setup, interval
 
 GOAL = ("target-distance", "target-similarity", "hub")
-"""Motives of the goal."""
 WEIGHED = (*GOAL, "similarity", "igt", "cpt", "novelty-everyone")
 """Motives of which weights are estimated together; `markov` is a model of other players and not among them."""
 SETS = {"all pairs": (PEOPLE, MODEL), f"starts from {UNSELECTED} on": (PEOPLE, MODEL, MEMORY)}

@@ -22,7 +22,6 @@ AGENTS = (
 ENDINGS = {"gnn": "", "gnn-paper": "-paper"}
 """Endings of the names of shipped agents that are trained for a reward and a family."""
 TITLES = {"families": "50 nodes", "sizes": "500 and 5,000 nodes", "real": "real networks"}
-"""Titles of the groups of tasks."""
 
 
 def compute(setup: Setup, agents: tuple[str, ...] = AGENTS, add: tuple[str, ...] = ()) -> dict[str, Any]:

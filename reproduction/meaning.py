@@ -18,7 +18,6 @@ from curiograph.human.data.datasets import load_dataset
 from curiograph.human.motives.catalog import MOTIVES, as_motives
 from curiograph.human.motives.hypotheses import fit_motives, score_models
 from curiograph.human.motives.logit import ChoiceLogit, center_features
-from curiograph.plotting import COLORS, create_figure, get_color
 from curiograph.progress import Progress, split_progress
 from reproduction.report import Report, Setup, interval
 
@@ -29,9 +28,7 @@ GIVEN = {
 }
 """Motives of the models to which others are added, by title."""
 THEORIES = tuple(name for name in ("igt", "cpt", "cct") if name in MOTIVES)
-"""Motives of the theories of curiosity."""
 TOGETHER = "all theories"
-"""Name of the addition of all theories at once."""
 BURN_IN = 3
 """Number of distinct nodes visited before the first choice."""
 
@@ -109,20 +106,10 @@ def report(document: dict[str, Any]) -> Report:
     """Show the bits that each theory adds to each model, and the weights of all motives in one model."""
     bits = {(each["given"], each["added"]): each["bits"] for each in document["additions"]}
     added = list(dict.fromkeys(name for _, name in bits))
-    figure, ax = create_figure(7.6, 3.6)
-    rows = []
-    for row, (given, gain) in enumerate(document["gains"].items()):
-        rows.append([given, interval(gain), *(interval(bits[given, name]) for name in added)])
-        for place, name in enumerate(added):
-            found, y = bits[given, name], row + (place - (len(added) - 1) / 2) * 0.8 / len(added)
-            color = COLORS["mixture"] if name == TOGETHER else get_color(name)
-            ax.barh(y, found["value"], 0.7 / len(added), color=color, label=name if row == 0 else None)
-            ax.plot([found["low"], found["high"]], [y, y], color=COLORS["text"], linewidth=1.5)
-    ax.axvline(0, color="black", linewidth=0.8)
-    ax.set_yticks(range(len(rows)), [given.replace(", similarity-", ",\nsimilarity-") for given in document["gains"]])
-    ax.invert_yaxis()
-    ax.set_xlabel("bits per choice of held-out users added to the model")
-    ax.legend(frameon=False, fontsize=8)
+    rows = [
+        [given, interval(gain), *(interval(bits[given, name]) for name in added)]
+        for given, gain in document["gains"].items()
+    ]
     plain, meaning, _ = GIVEN
     before, after = bits[plain, TOGETHER], bits[meaning, TOGETHER]
     weights = [[name, f"{weight:+.3f}"] for name, weight in document["weights"].items()]
@@ -132,7 +119,6 @@ def report(document: dict[str, Any]) -> Report:
             title: pd.DataFrame(rows, columns=["model", "above chance", *(f"added by {name}" for name in added)]),
             "Weights of all motives in one model": pd.DataFrame(weights, columns=["motive", "weight"]),
         },
-        figure=figure,
         text="Conditional logit of the choices of Wikispeedia, fitted to the choices of other users, among "
         f"{document['candidates']:.0f} candidates on average. Similarity: cosine of TF-IDF vectors of titles and "
         "categories, to the last article (`similarity`) and as a mean over all visited articles "

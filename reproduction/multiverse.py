@@ -38,7 +38,6 @@ CONTROLS = (PAGERANK, MEMORY, TWO_PAGERANKS, "markov")
 TESTS = (str(SMALL_TEST), "all")
 """Test sets: one draw of `SMALL_TEST` choices, or all choices of test users."""
 QUICK = Effort(training=100, test=200, candidates=16, walkers=8, trained_walkers=2, draws=50)
-"""A first look."""
 BASE = {
     "links": "directed", "pairs": "highest", "similarity": "cosine", "mean degree": "16", "candidates": "last",
     "runs": "all", "signs": "either",
@@ -108,19 +107,15 @@ def compute_dataset(setup: Setup, dataset: Dataset, seeds: Sequence[int], effort
         "burn-in": list(map(str, BURN_INS)), "candidates": list(SCOPES), "runs": list(RUNS), "signs": list(SIGNS),
         "walkers": list(KINDS), "test set": list(TESTS),
     }  # fmt: skip
-    ranks, chances, sizes = (np.stack([found[key] for found in results]) for key in ("ranks", "chances", "sizes"))
-    bounds = {name: [found[name] for found in results] for name in ("nodes", "links")}
-    bounds["training"] = sizes[..., 0].ravel().tolist()
+    ranks, chances = (np.stack([found[key] for found in results]) for key in ("ranks", "chances"))
 
-    def encode(values: Any, unit: float) -> str:
-        return " ".join(map(str, np.rint(values.ravel() / unit).astype(int).tolist()))
+    def encode(values: Any) -> str:
+        return " ".join(map(str, np.rint(values.ravel() / UNIT).astype(int).tolist()))
 
     return {
         "factors": factors,
-        "ranks": {method: encode(ranks[..., place], UNIT) for place, method in enumerate(METHODS)},
-        "chances": {name: encode(chances[..., place], UNIT) for place, name in enumerate(CHANCES)},
-        "tested": encode(sizes[..., 1], 1),
-        "sizes": {name: [min(values), max(values)] for name, values in bounds.items()},
+        "ranks": {method: encode(ranks[..., place]) for place, method in enumerate(METHODS)},
+        "chances": {name: encode(chances[..., place]) for place, name in enumerate(CHANCES)},
     }
 
 

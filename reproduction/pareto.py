@@ -18,9 +18,7 @@ from reproduction.report import Report, Setup, number, plus_minus
 from reproduction.timing import compute_mean_and_error, time_on_graphs
 
 PLAIN_WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-"""Widths of plain beams."""
 PLANNER_WIDTHS = (1, 2, 4, 8, 16, 32, 64)
-"""Widths of planners."""
 BUDGETS = {False: (50, 100, 200, 400), True: (100, 300, 1000)}
 """Microseconds per decision at which agents are compared on the published families, and on real networks."""
 ABOVE, LEVEL, BELOW, NONE = ("above", "level", "below", "-")

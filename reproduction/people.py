@@ -20,9 +20,7 @@ from reproduction.report import Setup
 Keep = Literal["highest", "knn"]
 """Graphs of items: the most similar pairs of a dense core, as in the paper, or the nearest items of each."""
 DATASETS = ("movielens", "books", "wikispeedia")
-"""Datasets of the paper."""
 TITLES = {"movielens": "MovieLens", "books": "Amazon Books", "wikispeedia": "Wikispeedia"}
-"""Titles of the datasets."""
 CORE_RECIPES = {
     "wikispeedia": CoreRecipe(burn_in=6),
     "movielens": CoreRecipe(burn_in=6, item_users=10, user_items=20),

@@ -17,9 +17,7 @@ from reproduction.report import Report, Setup, add_legend, number, plot_lines, p
 from reproduction.timing import compute_mean_and_error, compute_ratio_of_means
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-"""Numbers of nodes of the graphs."""
 AGENTS = ("random", "greedy", "gnn", "planner", "beam")
-"""Agents, in the order of the tables."""
 _KEYS = ["reward", "family", "nodes of the graph"]
 
 

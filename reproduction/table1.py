@@ -40,7 +40,6 @@ RULES = {
     "ours": "ties at random, dead ends to the neighbors of the walk",
     "authors": "those of the published code (ties in the order of a Python set, dead ends to any node)",
 }
-"""Rules by name, in words."""
 PAPER_AGENTS = {"greedy": "paper's greedy", "gnn": "paper's GNN"}
 """Titles of the paper's agents whose normalized return is given."""
 

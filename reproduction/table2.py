@@ -18,7 +18,6 @@ from reproduction.published import TABLE2
 from reproduction.report import Report, Setup, interval, is_known
 
 METHODS = ("igt", "cpt", "igt+cpt")
-"""Methods of Table 2 of the paper."""
 NOTES = (
     "r: relative improvement of the percentile ranks of human choices over PageRank, among the out-neighbors of the "
     "last node; ± over splits (95 % interval over users).",

@@ -23,7 +23,6 @@ class TimedRun(NamedTuple):
     """Finished walks of an agent, and the time that they took."""
 
     walks: Exploration
-    """The finished walks."""
     seconds: float
     """Median CPU time per decision."""
 
@@ -36,13 +35,6 @@ def time_decisions(
     Agents take turns, so that a slowdown of the machine affects all of them. All kernels are compiled and all graphs
     are prepared before the first measurement. The median of `repeats` measurements is taken; an agent that takes more
     than `enough` seconds per decision is measured once.
-
-    >>> from curiograph.agents.heuristics import RandomAgent
-    >>> from curiograph.exploration.mdp import begin
-    >>> from curiograph.graph.toys import cycle
-    >>> timed = time_decisions({"random": RandomAgent()}, begin([cycle(5)], [[0, 1]], "igt", steps=4), repeats=1)
-    >>> timed["random"].walks.lengths, timed["random"].seconds > 0
-    (array([4, 4]), True)
     """
     count = len(walks.lengths)
     finished: dict[str, Exploration] = {}

@@ -36,13 +36,10 @@ SCOPES: tuple[CandidateSet, ...] = ("last", "history", "all")
 RUNS = ("edges", "all")
 """Choices: those that continue a run along edges, or all whose chosen node is a candidate."""
 SIGNS = ("either", "non-negative")
-"""Signs of the weights of a mixture."""
 SMALL_TEST = 133
 """Number of test windows in a file of the authors."""
 TWO_PAGERANKS = "two PageRanks"
-"""Name of the control that mixes PageRanks of two alphas."""
 METHODS = (PAGERANK, "igt", "cpt", "igt+cpt", MEMORY, TWO_PAGERANKS, "markov")
-"""Methods of every universe."""
 CHANCES = ("igt+cpt", "igt", "both", "super-additive", "deviation")
 """What is kept of all draws of `SMALL_TEST` choices: shares of the draws in which igt+cpt improves on PageRank at least
 as much as in the paper, igt at most as much, both, and igt+cpt more than igt and cpt together, where a loss counts as
@@ -54,7 +51,6 @@ LEVELS = (0, 1, 2, 4)
 FAMILIES = ("ba", "er", "rg", "ws")
 """Graphs on which the shipped agents of the trained walkers were trained, by seed, in turn."""
 PROTOCOLS = tuple(product(BURN_INS, SCOPES, RUNS))
-"""All combinations of burn-in, candidates and runs."""
 _WALKERS = (MEMORY, *(f"{kind} {reward}" for kind in KINDS for reward in REWARDS))
 
 
@@ -100,8 +96,7 @@ def compute_universes(
     """Task function: results of all protocols on one graph.
 
     Returns `ranks` (protocols x signs x walkers x test sets x methods), the mean percentile ranks of test choices;
-    `chances` (protocols x signs x walkers x `CHANCES`); `sizes` (protocols x training and test), the numbers of
-    choices; and the numbers of nodes and links.
+    `chances` (protocols x signs x walkers x `CHANCES`); and the numbers of nodes and links.
     """
     (dataset, published, effort), (recipe, directed, seed, nearest) = shared, world
     if dataset.graph is not None and not directed:
@@ -129,9 +124,8 @@ def compute_universes(
         draws = np.random.default_rng([seed, number]).integers(len(test), size=(effort.draws, SMALL_TEST))
         ranks.append(np.stack([tested[..., draws[0]].mean(axis=-1), tested.mean(axis=-1)], axis=2))
         chances.append(summarize_draws(tested, draws, published))
-    sizes = np.array([len(sample) for sample in samples], np.int32).reshape(-1, 2)
     size = {"nodes": study.graph.num_nodes, "links": study.graph.num_edges}
-    return {"ranks": np.stack(ranks), "chances": np.stack(chances), "sizes": sizes, **size}
+    return {"ranks": np.stack(ranks), "chances": np.stack(chances), **size}
 
 
 # ---- choices --------------------------------------------------------------------------------------------------------

@@ -24,20 +24,15 @@ from reproduction.comparison import REWARDS, TITLES, generate_tests
 from reproduction.report import Report, Setup, plot_lines
 
 SIZES = (5, 10, 20, 50, 100, 150, 200)
-"""Numbers of visited nodes."""
 PEERS = {"igt": "ripser", "cpt": "slow twin"}
 """Name of the other implementation of each reward."""
 ONE_WALK, MANY_WALKS = TASKS = ("one walk", "many walks")
-"""Kinds of work that are timed."""
 FAMILY, NODES = "rg", 500
-"""Family and number of nodes of the graph."""
 LIMIT = 2.0
 """Seconds of a call beyond which a method is not timed at larger sizes."""
 
 Calls = dict[str, Callable[[], Any]]
-"""Calls to time, by method."""
 Peers = Mapping[str, Callable[[Float64], float]]
-"""Functions of an adjacency matrix, by name."""
 
 
 def compute(setup: Setup, largest: int = 200, walks: int = 100, repeats: int = 5) -> dict[str, Any]:

@@ -17,7 +17,6 @@ import numpy as np
 
 from curiograph.graph.generators import FAMILIES, Split, generate
 from curiograph.graph.graph import Graph
-from curiograph.validation import check_integer, check_seed
 
 _MIN_NODES = 20
 _MIN_COMPONENT = 12  # nodes of the largest component; smaller ones are redrawn
@@ -36,13 +35,12 @@ def generate_curriculum(train: int = 400, val: int = 40, *, max_nodes: int = 100
     >>> len(generate_curriculum(train=3, val=1, max_nodes=60, seed=0).train)
     3
     """
-    check_integer("max_nodes", max_nodes, _MIN_NODES, f"give a whole number, {_MIN_NODES} or more")
-    parts: dict[str, list[Graph]] = {}
-    for part, (name, count) in enumerate({"train": train, "val": val}.items()):
-        number = check_integer(name, count, 0, "give a whole number of graphs, 0 or more")
-        sequences = [np.random.SeedSequence(check_seed(seed), spawn_key=(part, i)) for i in range(number)]
-        parts[name] = [_draw_graph(max_nodes, np.random.default_rng(sequence)) for sequence in sequences]
-    return Split(train=parts["train"], val=parts["val"], test=[])
+
+    def draw(part: int, count: int) -> list[Graph]:
+        sequences = [np.random.SeedSequence(seed, spawn_key=(part, i)) for i in range(count)]
+        return [_draw_graph(max_nodes, np.random.default_rng(sequence)) for sequence in sequences]
+
+    return Split(train=draw(0, train), val=draw(1, val), test=[])
 
 
 def _draw_graph(max_nodes: int, rng: np.random.Generator) -> Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -9,7 +10,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from curiograph.cli.main import main
+from curiograph.kernels.jit import get_cache_folder
 from support.program import Ran, Run
+
+# also for processes that tests start with another home: otherwise each of them compiles
+os.environ.setdefault("NUMBA_CACHE_DIR", str(get_cache_folder().parent))
 
 # the same examples in every run; the first call of a kernel compiles it, so no deadline
 settings.register_profile(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import runpy
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,13 +24,8 @@ DOCS = Path(__file__).parents[1] / "docs"
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The demo, opened from the file system."""
-    spec = importlib.util.spec_from_file_location("build_demo", DOCS / "build_demo.py")
-    assert spec is not None
-    assert spec.loader is not None
-    hook = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(hook)
     folder = tmp_path_factory.mktemp("demo")
-    hook.build_demo(folder)
+    runpy.run_path(str(DOCS / "build_demo.py"))["build_demo"](folder)
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 720, "height": 620}, reduced_motion="reduce")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -76,13 +75,9 @@ def test_links_of_a_page_exist(page: Path) -> None:
 
 
 def test_tables_are_those_of_the_stored_runs() -> None:
-    spec = importlib.util.spec_from_file_location("insert_results", DOCS / "insert_results.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    for page in script.list_pages():
-        assert script.fill_page(page.read_text()) == page.read_text(), "run docs/insert_results.py"
+    script = runpy.run_path(str(DOCS / "insert_results.py"))
+    for page in script["list_pages"]():
+        assert script["fill_page"](page.read_text()) == page.read_text(), "run docs/insert_results.py"
 
 
 def test_prose_of_the_replication_follows_from_the_stored_run() -> None:

@@ -6,9 +6,7 @@ import networkx as nx
 import pytest
 
 import curiograph as cg
-from curiograph.agents.beam import BeamAgent
 from curiograph.graph.toys import complete, cycle, grid, library
-from curiograph.growth.records import Gap
 
 PATH = cg.Graph.from_edges([(i, i + 1) for i in range(4)])
 STAR = cg.Graph.from_edges([(0, i) for i in range(1, 6)])
@@ -43,58 +41,8 @@ def test_directed():
     assert cg.compressibility(TRIANGLES, self_loops=False) == pytest.approx(1 / 15, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("reward", "fallback", "start", "steps", "best"),
-    [
-        ("igt", "frontier", "music", 10, 7.0),
-        ("igt", "frontier", "logic", 7, 2.0),
-        ("igt", "anywhere", "music", 10, 7.0),
-        ("cpt", "frontier", "music", 7, 4.9478556133),
-        ("cpt", "frontier", "logic", 7, 4.9478556133),
-        ("cpt", "anywhere", "music", 7, 5.0228011108),
-    ],
-)
-def test_best_returns(reward, fallback, start, steps, best):
-    """By exhaustive search over all walks."""
-    walk = cg.explore(library(), BeamAgent(4096), reward, start, steps, fallback=fallback)
-    assert walk.total == pytest.approx(best, abs=1e-9)
-
-
-def test_best_returns_on_lattices():
-    assert cg.explore(grid(3, 3), "beam", "igt", (1, 1), 9).total == 13.0
-    assert cg.explore(grid(3, 4), "beam", "igt", (0, 0), 10).total == 17.0
-
-
 def test_return_of_a_known_walk():
     """Around the first square (1 gap at the fourth node), then the second (2 at the sixth): 0 + 0 + 1 + 1 + 2."""
     growth = cg.measure(grid(2, 3), [(0, 0), (0, 1), (1, 1), (1, 0), (0, 2), (1, 2)])
     assert growth.beta1[1:].tolist() == [0, 0, 1, 1, 2]
     assert growth.beta1[1:].sum() == 4
-
-
-def test_human_walk():
-    """A walk of a person with a revisit."""
-    walk = ["physics", "music", "physics", "mathematics", "logic", "philosophy", "biology", "chemistry"]
-    growth = cg.measure(library(), walk)
-    assert growth.nodes == ["physics", "music", "mathematics", "logic", "philosophy", "biology", "chemistry"]
-    assert growth.beta1.tolist() == [0, 0, 0, 0, 0, 0, 1]
-    assert growth.edges.tolist() == [0, 1, 3, 4, 5, 6, 8]
-    assert growth.gaps == [Gap("chemistry", None, 7, None)]
-
-
-def test_profile():
-    """By networkx, bctpy, gudhi and by hand."""
-    found = cg.profile(KARATE, [*range(34), 0, 1])
-    expected = {
-        "edges": 78,
-        "density": 0.139037433155,
-        "clustering": 0.570638478208,
-        "path_length": 2.408199643494,
-        "efficiency": 0.492008318479,
-        "core_periphery": 0.578431372549,
-        "beta0": 1,
-        "beta1": 9,
-        "compressibility": 1.311070637788,
-        "revisits": 2,
-    }
-    assert {name: found.measures[name][0] for name in expected} == pytest.approx(expected, abs=1e-9)

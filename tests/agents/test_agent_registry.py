@@ -37,16 +37,13 @@ def test_bad_agents(agent, error, words):
         cg.explore(library(), agent, "igt", "music", 3)
 
 
-@pytest.mark.parametrize("reward", ["igt", "cpt"])
+DEAD_ENDS = cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 5)], directed=True)
+
+
+@pytest.mark.parametrize(("graph", "reward"), [(None, "igt"), (None, "cpt"), (DEAD_ENDS, "igt")])
 @pytest.mark.parametrize("agent", ALL_AGENTS)
-def test_check_agent_accepts_builtin_agents(agent, reward):
-    assert cg.check_agent(agent, reward=reward) is None
-
-
-def test_check_agent_on_a_directed_graph_with_dead_ends():
-    graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 5)], directed=True)
-    for agent in ALL_AGENTS:
-        assert cg.check_agent(agent, graph) is None
+def test_check_agent_accepts_builtin_agents(agent, graph, reward):
+    assert cg.check_agent(agent, graph, reward=reward) is None
 
 
 class LowestPosition:

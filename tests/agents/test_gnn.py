@@ -163,11 +163,6 @@ def test_finished_walks_have_no_scores():
     assert agent.run(begin([graph], [[]], "igt", 3)).nodes.shape == (0, 3)
 
 
-@pytest.mark.parametrize("graph", [None, cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 5)], directed=True)])
-def test_contract(graph):
-    assert cg.check_agent(gnn(), graph, reward="cpt") is None
-
-
 def test_equivalent_candidates_tie():
     """In a complete graph and in a star all candidates are equivalent, in any batch."""
     for graph in (cg.toys.complete(12), cg.Graph.from_edges([(0, leaf) for leaf in range(1, 14)])):

@@ -31,19 +31,6 @@ def test_without_predictions_it_is_a_beam_search(reward):
     np.testing.assert_allclose(found, best)  # both keep all walks
 
 
-def test_long_walks_are_ranked_by_reward_after_nine_nodes():
-    lengths = []
-
-    class CountingPlanner(PlannerAgent):
-        def estimate_returns(self, current, groups=None, gained=None, budget=None):
-            lengths.append(int(current.lengths.max()))
-            return super().estimate_returns(current, groups, gained, budget)
-
-    planner = make_planner()
-    CountingPlanner(planner.shape, planner.network).run(begin([cg.generate("er", seed=0)], [[0]], "igt", 20))
-    assert lengths == list(range(1, 10))
-
-
 @pytest.mark.parametrize("reward", ["igt", pytest.param("cpt", marks=pytest.mark.long)])
 def test_a_wide_planner_finds_the_best_walk(reward):
     graph = cg.generate("er", nodes=9, seed=4)
@@ -52,16 +39,21 @@ def test_a_wide_planner_finds_the_best_walk(reward):
     assert make_planner(2000, scale=1.0).run(exploration).returns[0] == pytest.approx(best)
 
 
-def test_the_beam_is_wider_at_the_start_of_a_walk():
-    widths = []
+def test_predictions_of_a_walk():
+    """The beam is wider at the start of a walk; beyond nine nodes, walks are ranked by reward."""
+    lengths, widths = [], []
 
     class CountingPlanner(PlannerAgent):
         def estimate_returns(self, current, groups=None, gained=None, budget=None):
+            lengths.append(int(current.lengths.max()))
             widths.append(int(np.diff(groups).max()))
             return super().estimate_returns(current, groups, gained, budget)
 
-    planner = make_planner(10)
-    CountingPlanner(planner.shape, planner.network, width=10).run(begin([cg.generate("er", seed=0)], [[0]], "igt", 11))
+    planner, graph = make_planner(), cg.generate("er", seed=0)
+    CountingPlanner(planner.shape, planner.network).run(begin([graph], [[0]], "igt", 20))
+    assert lengths == list(range(1, 10))
+    widths.clear()
+    CountingPlanner(planner.shape, planner.network, width=10).run(begin([graph], [[0]], "igt", 11))
     assert widths[0] == 1
     assert max(widths) == widths[2] == 23
     assert widths[2:] == sorted(widths[2:], reverse=True)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks import run, scale
-from benchmarks.rows import compare_rows, format_rows
+from benchmarks.rows import format_rows
 
 BENCHMARKS = {benchmark.__name__: benchmark for benchmark in run.BENCHMARKS}
 
@@ -23,20 +23,18 @@ def test_every_benchmark_yields_rows(name):
         assert row.ours is not None or row.ratio is not None
 
 
-def test_command_writes_and_compares_rows(tmp_path, capsys):
+def test_command_writes_and_shows_rows(tmp_path, capsys):
     out = tmp_path / "bench.json"
     run.main(["--quick", "--only", "compressibility", "--out", str(out), "--quiet"])
-    run.main(["--quick", "--only", "compressibility", "--against", str(out), "--quiet"])
     document = json.loads(out.read_text())
     assert document["results"][0]["what"] == "cpt of a subgraph, 100 a call"
     assert {"processor", "python", "numba"} <= set(document["machine"])
-    assert capsys.readouterr().out.count("cpt of a subgraph, 100 a call") == 3
+    assert capsys.readouterr().out.count("cpt of a subgraph, 100 a call") == 1
 
 
 def test_stored_results_have_the_format_of_a_run(request):
     stored = json.loads((request.config.rootpath / "docs" / "results" / "bench.json").read_text())["results"]
     assert len(format_rows(stored)) == len(stored)
-    assert (compare_rows(stored, stored).factor == 1).all()
 
 
 @pytest.mark.long

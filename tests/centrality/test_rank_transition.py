@@ -19,9 +19,3 @@ def test_rank_transition_is_the_formula(p_g):
     rank = np.array([1, 3, 0, 2])
     wanted = p_g ** rank.astype(float)
     np.testing.assert_allclose(compute_probabilities([3.0, -1.0, 10.0, 0.5], p_g), wanted / wanted.sum(), rtol=1e-9)
-
-
-def test_ties_share_the_mean_of_their_ranks():
-    by_rank = compute_probabilities([4.0, 3.0, 2.0, 1.0], 0.4)
-    shared = [by_rank[3], *[by_rank[:3].mean()] * 3]
-    np.testing.assert_allclose(compute_probabilities([1.0, 2.0, 2.0, 2.0], 0.4), shared)

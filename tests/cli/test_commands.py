@@ -178,23 +178,12 @@ def test_rank(run, here):
 
 def test_recommend_for_one_and_for_many(run, here):
     top = cg.recommend(library(), ["music", "physics"], k=3)
-    found = run("recommend", "toy:library", "--history", "music,physics", "-k", "3", "--json").document
+    line = ["recommend", "toy:library", "--history", "music,physics", "-k", "3"]
+    found = run(*line, "--json").document
     rows = found["recommendations"]
     assert [(row["node"], row["score"]) for row in rows] == [tuple(pair) for pair in top]
     assert [row["sentence"] for row in rows] == [reason.sentence for reason in top.reasons]
-    line = [
-        "recommend",
-        "toy:library",
-        "--history",
-        "music,physics",
-        "-k",
-        "3",
-        "--ranker",
-        "pagerank",
-        "--alpha",
-        "0.5",
-    ]
-    rows = run(*line, "--theory", "--json").document["recommendations"]
+    rows = run(*line, "--ranker", "pagerank", "--alpha", "0.5", "--theory", "--json").document["recommendations"]
     top = cg.recommend(library(), ["music", "physics"], 3, ranker="pagerank", alpha=0.5, theory=True)
     assert [(row["score"], row["compressibility"]) for row in rows] == [
         (score, reason.compressibility) for (_, score), reason in zip(top, top.reasons, strict=True)
@@ -254,8 +243,8 @@ def test_evaluate_recommender(run, here):
 
 
 def test_hypotheses(run, here):
-    labels = library().labels
-    (here / "long.txt").write_text("".join(",".join(labels[n:] + labels[:n]) + "\n" for n in range(12)))
+    walks = [cg.explore(library(), "random", start=label, steps=10, seed=0).nodes for label in library().labels]
+    (here / "long.txt").write_text("".join(",".join(walk) + "\n" for walk in walks))
     line = ["hypotheses", "toy:library", "long.txt", "--agent", "max-degree", "--weights", "--null", "rewired"]
     ran = run(*line, "--out", "found.json")
     found = json.loads((here / "found.json").read_text())

@@ -88,12 +88,8 @@ def train_agent() -> dict[str, Any]:
 
 
 def predict_choices() -> dict[str, Any]:
-    from curiograph.human import Effort, predict
-
-    effort = Effort(
-        splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30
-    )
-    found = predict(PEOPLE, graph=RING, walkers={"igt": "greedy", "cpt": "greedy"}, effort=effort, seed=0)
+    walkers = {"igt": "greedy", "cpt": "greedy"}
+    found = cg.human.predict(PEOPLE, graph=RING, walkers=walkers, effort=people.SMALL, seed=0)
     return {
         f"{among} {method}": found[among].improvement(method).value
         for among in ("last", "all")

@@ -5,23 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import PROFILE_SIZE
 from oracles import reference
+from support.small_graphs import graphs
 
 
-@st.composite
-def any_graph(draw):
-    nodes = draw(st.integers(1, 12))
-    pairs = [(u, v) for u in range(nodes) for v in range(nodes) if u != v]
-    edges = draw(st.lists(st.sampled_from(pairs), max_size=25, unique=True)) if pairs else []
-    return cg.Graph.from_edges(edges, directed=draw(st.booleans()), nodes=range(nodes))
-
-
-@given(any_graph())
+@given(graphs())
 def test_equals_reference(graph):
     profile = graph.degree_profile
     assert profile.shape == (graph.num_nodes, PROFILE_SIZE)

@@ -41,6 +41,7 @@ def test_from_edges_equals_dictionary_of_sets(edges, directed):
 @given(edges_of_letters, st.booleans(), st.sets(st.sampled_from("abcdefg")))
 def test_subgraph_keeps_edges_between_its_nodes(edges, directed, chosen):
     graph = Graph.from_edges(edges, directed=directed, nodes="abcdefg")
+    assert graph.subgraph(graph.labels) == graph
     small = graph.subgraph(chosen)
     assert small.labels == [label for label in graph.labels if label in chosen]
     for label in small.labels:

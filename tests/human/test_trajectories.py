@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from curiograph.errors import SettingError, UnknownNodeError, WalkError
 from curiograph.graph.graph import Graph
-from curiograph.growth.measure import measure
-from curiograph.human.people.profile import profile
 from curiograph.human.trajectories import Trajectories
 
 WALKS = st.lists(st.lists(st.integers(0, 5), max_size=8), max_size=6)
@@ -98,12 +96,6 @@ def test_unmatched_labels_are_listed():
         "outside the graph: most visited 'Nwe York' (3), 'x' (1), 'POLISH' (1)",
     )
     assert walks.on(LINKS).list_unmatched(LINKS).empty
-
-
-def test_measures_take_walks_that_are_matched_loosely():
-    walks = Trajectories.from_walks([["new_york", "SÃO PAULO", "UK"]], users=["ann"]).on(LINKS, match="loose")
-    assert measure(LINKS, walks)[0].nodes == ["New York", "São Paulo", "UK"]
-    assert profile(LINKS, walks, measures=["nodes"]).to_frame()["nodes"].tolist() == [3]
 
 
 def test_selection_and_display():

@@ -112,19 +112,6 @@ def test_a_walk_of_2000_nodes():
     assert most > 4000
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_equals_ripser(family):
-    ripser = pytest.importorskip("ripser").ripser
-    rng = np.random.default_rng(7)
-    for seed in range(10):
-        graph = cg.generate(family, nodes=40, seed=seed)
-        nodes = scattered_walk(graph, rng, int(rng.integers(5, 41)))
-        distances = np.where(build_skeleton(graph)[np.ix_(nodes, nodes)], 1.0, 9.0)
-        np.fill_diagonal(distances, 0.0)
-        loops = ripser(distances, maxdim=1, thresh=1.0, distance_matrix=True)["dgms"][1]
-        assert tracker_of(graph, [nodes]).values().tolist() == [len(loops)]
-
-
 def bipartite(left: int, right: int, apexes: int) -> cg.Graph:
     """Complete bipartite with (left - 1)(right - 1) gaps, and nodes joined to all of it, each of which closes them."""
     sides = [(u, left + v) for u in range(left) for v in range(right)]

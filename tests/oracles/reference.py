@@ -301,14 +301,12 @@ def compute_cpt(graph: Graph, nodes: Iterable[int]) -> float:
 REWARDS: dict[str, Callable[[Graph, Iterable[int]], float]] = {"igt": compute_igt, "cpt": compute_cpt}
 
 
-def compute_return(graph: Graph, walk: Sequence[int], reward: str, discount: float = 1.0) -> float:
-    """Return F(S_2) + d F(S_3) + d^2 F(S_4) + ..."""
-    return sum(discount ** (t - 2) * REWARDS[reward](graph, walk[:t]) for t in range(2, len(walk) + 1))
+def compute_return(graph: Graph, walk: Sequence[int], reward: str) -> float:
+    """Return F(S_2) + F(S_3) + F(S_4) + ..."""
+    return sum(REWARDS[reward](graph, walk[:t]) for t in range(2, len(walk) + 1))
 
 
-def find_best_return(
-    graph: Graph, start: int, steps: int, reward: str, fallback: str = "frontier", discount: float = 1.0
-) -> float:
+def find_best_return(graph: Graph, start: int, steps: int, reward: str, fallback: str = "frontier") -> float:
     """Return the highest return of any walk, by enumeration."""
     known: dict[tuple[int, ...], float] = {}
 
@@ -318,10 +316,8 @@ def find_best_return(
             known[key] = REWARDS[reward](graph, key)
         return known[key]
 
-    return max(
-        sum(discount ** (t - 2) * value(walk[:t]) for t in range(2, len(walk) + 1))
-        for walk in list_walks(graph, start, steps, fallback)
-    )
+    walks = list_walks(graph, start, steps, fallback)
+    return max(sum(value(walk[:t]) for t in range(2, len(walk) + 1)) for walk in walks)
 
 
 # ---- input of trained agents ----------------------------------------------------------------------------------------

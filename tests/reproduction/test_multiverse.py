@@ -16,7 +16,7 @@ from curiograph.human.data.datasets import Dataset
 from curiograph.human.prediction.methods import ALPHAS, PAGERANK, Mixture
 from curiograph.human.prediction.predict import Effort as PredictEffort
 from curiograph.human.prediction.predict import draw_choices, find_agents, make_study, score_components
-from curiograph.parallel import IN_PROCESS, Engine
+from curiograph.parallel import IN_PROCESS
 from reproduction import mixture_kernels, universes
 from reproduction.multiverse import Universes, compute_dataset, list_worlds
 from reproduction.published import TABLE2
@@ -47,16 +47,6 @@ def document(dataset):
 @pytest.fixture(scope="module")
 def found(document):
     return Universes("wikispeedia", document)
-
-
-@pytest.mark.long
-def test_results_are_the_same_with_two_workers_and_from_the_run_folder(dataset, document, tmp_path):
-    messages: list[str] = []
-    for workers in (2, 1):
-        engine = Engine(workers=workers, run=tmp_path)
-        setup = Setup(engine=engine, progress=lambda message, share=None: messages.append(message))
-        assert compute_dataset(setup, dataset, range(2), SMALL) == document
-    assert "found in the run folder" in messages[-1]
 
 
 def test_answers_to_the_stored_results_are_unchanged():

@@ -36,16 +36,6 @@ def test_files_are_written_and_tables_shown(name: str, tmp_path: Path, capsys: p
     assert (out / f"{name}.md").read_text() == page
 
 
-@pytest.mark.long
-def test_same_document_from_the_run_folder(tmp_path: Path) -> None:
-    texts = []
-    for workers in ("1", "2"):
-        common = ["--graphs", "2", "--episodes", "all", "--beam-episodes", "1", "--workers", workers, "--quiet"]
-        main(["sizes", *common, "--largest", "10", "--run", str(tmp_path / "run"), "--out", str(tmp_path / workers)])
-        texts.append((tmp_path / workers / "sizes.json").read_text())
-    assert texts[0] == texts[1]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -26,15 +26,6 @@ def test_spheres(dimensions):
     assert [cg.betti(sphere, dim) for dim in range(5)] == [1] + [int(dim == dimensions - 1) for dim in range(1, 5)]
 
 
-def test_torus():
-    """Betti numbers 1, 2, 1; triangulated finely enough that every clique is a simplex of the surface."""
-    n = 5
-    places = [(r, c) for r in range(n) for c in range(n)]
-    steps = ((0, 1), (1, 0), (1, 1))
-    torus = cg.Graph.from_edges([((r, c), ((r + a) % n, (c + b) % n)) for r, c in places for a, b in steps])
-    assert [cg.betti(torus, dim) for dim in range(4)] == [1, 2, 1, 0]
-
-
 def test_random_graphs_equal_gudhi():
     rng = np.random.default_rng(0)
     for chance in (0.2, 0.5, 0.7):

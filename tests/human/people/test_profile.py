@@ -24,7 +24,7 @@ from curiograph.human.people.measure_catalog import MEASURES, ON_REQUEST
 from curiograph.kernels import communities, subgraph_measures
 from oracles.flexibility import follow_walk
 from oracles.profile import compute_entropy_rate, compute_forward_flow
-from oracles.reference import build_skeleton, compute_cpt, compute_gudhi_betti, compute_gudhi_pairs, draw_graph
+from oracles.reference import build_skeleton, compute_cpt, draw_graph
 
 EXACT = 1e-9
 
@@ -172,25 +172,11 @@ def test_style_is_a_column_of_the_table() -> None:
     assert "style" in cg.compare_groups(table, "group", permutations=99).rows["measure"]
 
 
-@settings(max_examples=25, deadline=None)
-@given(graphs_and_walks())
-def test_gaps_equal_gudhi(case: tuple[cg.Graph, list[list[int]]]) -> None:
-    graph, walks = case
-    found = cg.profile(graph, walks, measures="gaps").measures
-    for number, walk in enumerate(walks):
-        order = list(dict.fromkeys(walk))
-        for dim in range(2):
-            assert found[f"beta{dim}"][number] == compute_gudhi_betti(graph, order, dim)
-        opened, closed = compute_gudhi_pairs(graph, order).by_dim[1].T
-        assert found["opened"][number] == len(opened)
-        assert found["closed"][number] == np.isfinite(closed).sum()
-
-
 @settings(max_examples=15, deadline=None)
 @given(graphs_and_walks())
-def test_compression_and_conformation_equal_their_definitions(case: tuple[cg.Graph, list[list[int]]]) -> None:
+def test_gaps_compression_and_conformation_equal_their_definitions(case: tuple[cg.Graph, list[list[int]]]) -> None:
     graph, walks = case
-    found = cg.profile(graph, walks, measures=["compression", "conformation"]).measures
+    found = cg.profile(graph, walks, measures=["gaps", "compression", "conformation"]).measures
     growths = cg.measure(graph, walks)
     skeleton = build_skeleton(graph)
     for number, walk in enumerate(walks):
@@ -198,7 +184,11 @@ def test_compression_and_conformation_equal_their_definitions(case: tuple[cg.Gra
         matrix = skeleton[np.ix_(order, order)] + np.eye(len(order))
         stationary = matrix.sum(axis=0) / matrix.sum()
         rate = float(stationary @ scipy.stats.entropy(matrix, base=2, axis=1))  # of the random walk with self-loops
-        assert found["compressibility"][number] == growths[number].compressibility[-1]
+        growth = growths[number]
+        closed = sum(gap.closed_at is not None for gap in growth.gaps)
+        assert (found["beta0"][number], found["beta1"][number]) == (growth.beta0[-1], growth.beta1[-1])
+        assert (found["opened"][number], found["closed"][number]) == (len(growth.gaps), closed)
+        assert found["compressibility"][number] == growth.compressibility[-1]
         bits = compute_cpt(graph, order) if len(order) < 12 else found["compressibility"][number]  # slow
         check_equal(found["compressibility"][number], bits)
         check_equal(found["entropy"][number], rate)

@@ -75,15 +75,6 @@ def test_window_against_intervals_by_scipy(log, window, alpha):
     assert list_edges(graph) == find_window_links(lists, window, alpha)
 
 
-def test_window_finds_planted_pairs():
-    rng = np.random.default_rng(0)
-    pairs = [(f"a{number}", f"b{number}") for number in range(15)]
-    lists = [[word for place in rng.permutation(15) for word in pairs[place]] for _ in range(40)]
-    graph = cg.human.estimate_network(cg.human.Trajectories.from_walks(lists), "window", window=1)
-    assert {frozenset(pair) for pair in pairs} <= list_edges(graph)
-    assert graph.num_edges < 30
-
-
 def filter_slowly(similarity):
     """Return the links of a triangulated maximally filtered graph by trying every node in every triangle."""
     size, values = len(similarity), [[round(value * 2**40) for value in row] for row in similarity.tolist()]
@@ -177,16 +168,6 @@ def test_measures_against_reference(log, categories, rule):
     # SNAFU counts immediate repeats as perseverations; here they are merged and counted apart
     repeated = sum(len(words) - len(set(words)) for _, words in log)
     assert frame["perseverations"].sum() + table.skipped.repeats == repeated
-
-
-def test_static_and_fluid_clusters():
-    lists = cg.human.Trajectories.from_walks([["bear", "fox", "dog", "stone", "cat"]])
-    categories = {"forest": ["bear", "fox"], "canine": ["fox", "dog"], "pets": ["dog", "cat"]}
-    static = cg.human.measure_lists(lists, categories).measures
-    fluid = cg.human.measure_lists(lists, categories, clusters="fluid").measures
-    assert (static["clusters"][0], static["switches"][0], static["cluster_size"][0]) == (2, 1, 2)
-    assert (fluid["clusters"][0], fluid["switches"][0], fluid["cluster_size"][0]) == (1, 0, 4)
-    assert static["intrusions"][0] == fluid["intrusions"][0] == 1
 
 
 def test_categories_of_a_file(tmp_path):

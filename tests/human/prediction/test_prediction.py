@@ -11,10 +11,9 @@ import curiograph as cg
 from curiograph.errors import JobStopped, SettingError, UnknownNameError, WalkError
 from curiograph.human.prediction.methods import ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY
 from curiograph.human.prediction.outcomes import Outcome
-from curiograph.human.prediction.predict import Effort, predict
+from curiograph.human.prediction.predict import predict
 from support import people
-
-SMALL = Effort(splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30)
+from support.people import SMALL
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +86,8 @@ def test_invalid_input_raises(change, error, value):
 
 
 def test_too_few_users_or_choices_raise():
-    graph, walks = people.path_graph_walks()
+    graph = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
+    walks = cg.human.Trajectories.from_walks([["a", "b", "c"], ["d", "c", "b"]], graph=graph)
     with pytest.raises(WalkError, match="end with a choice between neighbors"):
         predict(walks, graph=graph, effort=SMALL)
     with pytest.raises(WalkError, match="1 users"):
