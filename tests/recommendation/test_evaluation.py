@@ -201,3 +201,14 @@ def test_methods_that_cannot_be_fitted_are_skipped(walks, monkeypatch):
 def test_bad_settings_are_named(walks, options, message):
     with pytest.raises((SettingError, GraphError, UnknownNameError), match=message):
         cg.evaluate_recommenders(walks, "last", item_users=2, **options)
+
+
+def test_pagerank_is_evaluated_with_recency_and_alpha():
+    lists = [["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"], ["d", "c", "b"]] * 3
+    walks = cg.human.Trajectories.from_walks(lists)
+    settings = {"ks": [2], "item_users": 1, "graph": cg.human.cooccurrence_graph}
+    named = cg.evaluate_recommenders(walks, "last", methods=["pagerank:0.5"], alpha=0.2, **settings)
+    given = cg.evaluate_recommenders(walks, "last", methods=[cg.PageRankRanker(0.2, 0.5)], **settings)
+    assert named.estimates["pagerank:0.5"] == given.estimates["pagerank"]
+    with pytest.raises(cg.SettingError, match="recency is 2"):
+        cg.evaluate_recommenders(walks, "last", methods=["pagerank:2"], **settings)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
-from curiograph.recommendation.parts_file import read_ranker
+from curiograph.recommendation.parts_file import read_settings
 from curiograph.recommendation.ranker import AdaptedRanker
 
 
@@ -61,15 +61,27 @@ def test_preparation_in_a_file_equals_that_in_memory(engine, tmp_path):
         file.prepare(file=tmp_path / "missing" / "parts.safetensors")
 
 
-@pytest.mark.parametrize("ranker", ["mixture", "pagerank", "pagerank:0.5", "cpt"])
-def test_a_file_says_for_which_ranker_it_is(ranker, tmp_path):
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"ranker": "mixture", "seed": 3},
+        {"ranker": "mixture", "weights": {"pagerank": 1, "igt": 2}},
+        {"ranker": "pagerank:0.5", "alpha": 0.5},
+        {"ranker": "cpt"},
+    ],
+)
+def test_a_file_says_for_which_recommender_it_is(settings, tmp_path):
     g, file = cg.toys.library(), tmp_path / "parts.safetensors"
-    cg.Recommender(g, ranker, alpha=0.5).prepare(file=file)
-    assert read_ranker(file) == (ranker, 0.5)
-    loaded = cg.Recommender(g, ranker, alpha=0.5)
+    cg.Recommender(g, **settings).prepare(file=file)
+    loaded = cg.Recommender(g, **read_settings(file))
     loaded.load(file)
-    top = cg.recommend(g, ["music", "logic"], ranker=ranker, alpha=0.5)
-    assert [label for label, _ in loaded.recommend(["music", "logic"])] == [label for label, _ in top]
+    top = cg.recommend(g, ["music", "logic"], **settings)
+    assert dict(loaded.recommend(["music", "logic"])) == pytest.approx(dict(top))
+
+
+def test_a_file_of_a_ranker_made_in_python_is_loaded_there(good):
+    with pytest.raises(cg.FileFormatError, match="load it there"):
+        read_settings(good)
 
 
 class LowestFirst:

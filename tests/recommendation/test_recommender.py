@@ -213,3 +213,25 @@ def test_without_a_history_the_most_visited_come_first():
 def test_graphs_without_edges_are_refused():
     with pytest.raises(cg.GraphError, match="3 nodes but no edges"):
         cg.recommend(cg.Graph.from_edges([], nodes=[0, 1, 2]), [0])
+
+
+def test_recency_follows_the_last_visits():
+    recommender = cg.Recommender(cg.toys.library(), "pagerank:0.1")
+    repeated = recommender.recommend(["mathematics", "logic", "physics", "mathematics", "music"], 3)
+    assert repeated == recommender.recommend(["logic", "physics", "mathematics", "music"], 3)
+    assert repeated != recommender.recommend(["mathematics", "logic", "physics", "music"], 3)
+
+
+@pytest.mark.parametrize("ranker", ["mixture", "pagerank"])
+@pytest.mark.parametrize("as_function", [False, True])
+def test_a_filter_is_filled_up_with_popular_nodes(ranker, as_function):
+    walks = cg.human.Trajectories.from_walks([["a", "b", "c"]] * 3 + [["x", "y"]] * 2 + [["x", "z"]] * 4)
+    g = cg.human.cooccurrence_graph(walks, fewest=1)
+    allowed = ["c", "x", "y", "z"]
+    top = cg.recommend(
+        g, ["a"], 3, filter=allowed.__contains__ if as_function else allowed, exclude=["y"], ranker=ranker
+    )
+    assert [label for label, _ in top] == ["c", "x", "z"]  # visited by 3, 6 and 4 people
+    assert (top[0][1] > 0, [score for _, score in top[1:]]) == (True, [0, 0])
+    assert [reason.ranks["pagerank"] for reason in top.reasons] == [1, 3, 3]  # after b and c
+    assert len(cg.recommend(g, ["a"], 3, ranker=ranker)) == 2

@@ -41,9 +41,12 @@ def test_a_filter_keeps_the_order(data):
     allowed = data.draw(st.sets(st.integers(0, g.num_nodes)))
     everything = cg.recommend(g, history, 50, ranker="pagerank")
     wanted = [pair for pair in everything if pair[0] in allowed]
-    assert cg.recommend(g, history, 50, ranker="pagerank", filter=allowed) == wanted
-    assert cg.recommend(g, history, 50, ranker="pagerank", filter=lambda label: label in allowed) == wanted
-    assert cg.recommend(g, history, 1, ranker="pagerank", filter=allowed) == wanted[:1]
+    found = cg.recommend(g, history, 50, ranker="pagerank", filter=allowed)
+    assert found[: len(wanted)] == wanted
+    assert all(score == 0 for _, score in found[len(wanted) :])  # not reached
+    assert {label for label, _ in found} == (allowed & set(g.labels)) - set(history)
+    assert cg.recommend(g, history, 50, ranker="pagerank", filter=lambda label: label in allowed) == found
+    assert cg.recommend(g, history, 1, ranker="pagerank", filter=allowed) == found[:1]
 
 
 def test_numbers_and_text_denote_the_same_nodes():

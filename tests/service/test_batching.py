@@ -34,7 +34,7 @@ class RecordingRecommender(cg.Recommender):
         self.failing = failing
 
     def recommend_visited(self, histories: Any, *arguments: Any, **options: Any) -> Any:
-        self.batches.append([str(self.graph.label(history.last)) for history in histories])
+        self.batches.append([str(self.graph.label(history.by_last_visit[-1])) for history in histories])
         if self.failing in self.batches[-1]:
             raise cg.errors.ConvergenceError("not this one.")
         return super().recommend_visited(histories, *arguments, **options)

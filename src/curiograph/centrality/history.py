@@ -21,18 +21,14 @@ class History:
 
     nodes: Int32
     """Positions in order of first visit."""
-    last: int
-    """Position of the last entry of the history, which may be a revisit."""
+    by_last_visit: Int32
+    """The same positions in order of last visit: the input of rankers."""
 
     @classmethod
     def from_visits(cls, visits: Sequence[int]) -> History:
         """Return the history of visited positions, in order and possibly repeated."""
-        return cls(np.asarray(list(dict.fromkeys(visits)), np.int32), int(visits[-1]))
-
-    @property
-    def nodes_last_at_end(self) -> Int32:
-        """Positions with the last entry moved to the end: the input of rankers."""
-        return np.append(self.nodes[self.nodes != self.last], np.int32(self.last)).astype(np.int32)
+        by_last_visit = list(dict.fromkeys(reversed(visits)))[::-1]
+        return cls(np.asarray(list(dict.fromkeys(visits)), np.int32), np.asarray(by_last_visit, np.int32))
 
 
 @dataclass(frozen=True, eq=False)

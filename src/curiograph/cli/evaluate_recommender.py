@@ -19,8 +19,11 @@ def evaluate_recommender(
         Literal["time", "user", "last"],
         typer.Option(help="Test on the latest events (time), on other users (user), or on the last event of each."),
     ] = "time",
-    method: Annotated[list[str] | None, typer.Option(help="Method to compare; may be repeated. Default: all.")] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help="Method to compare, also pagerank:0.9; may be repeated. Default: all.")
+    ] = None,
     graph: Annotated[str | None, typer.Option(help="Graph of the items. Default: from the training events.")] = None,
+    alpha: options.Alpha = 0.85,
     test: Annotated[float | None, typer.Option(help="Share of events or users to test on. Default: 0.2.")] = None,
     max_users: Annotated[int | None, typer.Option(help="Maximum number of test users.", min=2)] = None,
 ) -> None:
@@ -38,6 +41,7 @@ def evaluate_recommender(
             split,
             methods=method or METHODS,
             graph=cg.human.cooccurrence_graph if graph is None else options.open_graph(graph),
+            alpha=alpha,
             test=test,
             max_users=max_users,
             seed=output.seed,

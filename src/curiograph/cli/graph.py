@@ -9,7 +9,7 @@ import typer
 
 import curiograph as cg
 from curiograph.cli import options
-from curiograph.cli.output import emit, show_progress
+from curiograph.cli.output import emit, print_remark, show_progress
 from curiograph.errors import SettingError
 
 
@@ -36,12 +36,15 @@ def graph(
             walks, similarity=similarity, neighbors=neighbors, fewest=fewest, progress=progress
         )
         cg.write_graph(made, output.out)
+    items = len(np.unique(walks.nodes))
     facts = {
         "file": str(output.out),
         "nodes": made.num_nodes,
         "edges": made.num_edges,
-        "items": len(np.unique(walks.nodes)),
+        "items": items,
         "mean_degree": round(float(made.degrees.mean()), 2),
     }
     shown = options.Output(None, output.json, output.quiet, output.seed)
     emit(shown, {**facts, "skipped": walks.skipped}, [facts])
+    if made.num_nodes < items:
+        print_remark(f"{items - made.num_nodes:,} items without a link are left out", output.quiet)

@@ -130,16 +130,16 @@ def print_remark(message: str, quiet: bool) -> None:
         print(f"curiograph: {message}", file=sys.stderr)
 
 
-def check_out(path: Path | None, extensions: Sequence[str] = (".json", ".csv")) -> None:
+def check_out(path: Path | None, extensions: Sequence[str] = (".json", ".csv"), option: str = "--out") -> None:
     """Check that a result can be written to `path`, before it is computed; raise SettingError or MissingExtraError."""
     if path is None:
         return
     if path.suffix.lower() not in extensions:
         raise SettingError(
-            f"--out {path}: cannot write {path.suffix or 'a file without extension'}; use {', '.join(extensions)}."
+            f"{option} {path}: cannot write {path.suffix or 'a file without extension'}; use {', '.join(extensions)}."
         )
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise SettingError(f"--out {path}: cannot write to the folder {path.parent}; create it, or choose another.")
+        raise SettingError(f"{option} {path}: cannot write to the folder {path.parent}; create it, or choose another.")
     if path.suffix.lower() in (*PICTURES, ".gif"):
         from curiograph.errors import import_optional
 

@@ -12,7 +12,7 @@ import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import check_out, emit, print_remark, show_progress
 from curiograph.errors import SettingError
-from curiograph.recommendation.parts_file import read_ranker
+from curiograph.recommendation.parts_file import read_settings
 from curiograph.validation import check_integer
 
 
@@ -57,7 +57,7 @@ def recommend(
     [bold]curiograph recommend toy:library --history music,physics -k 5[/bold]
     """
     check_out(output.out)
-    check_out(parts if prepare else None, (".safetensors",))
+    check_out(parts if prepare else None, (".safetensors",), "--parts")
     if (history is None) == (histories is None) and not (prepare and history is None):
         raise SettingError("give --history a,b,c or --histories FILE.")
     if prepare and parts is None:
@@ -65,12 +65,13 @@ def recommend(
     if top is not None and not prepare:
         raise SettingError(f"--top is {top}, but nothing is prepared; add --prepare, or leave it out.")
     g = options.open_graph(graph, directed)
-    default = ("mixture", 0.85) if prepare or parts is None else read_ranker(parts)
-    ranker, alpha = ranker or default[0], default[1] if alpha is None else alpha
-    recommender = cg.Recommender(g, ranker, alpha=alpha, weights=_parse_weights(weights), seed=output.seed)
+    chosen: dict[str, Any] = {"seed": output.seed} if prepare or parts is None else read_settings(parts)
+    if ranker is not None or weights is not None:
+        chosen |= {"ranker": ranker or "mixture", "weights": _parse_weights(weights)}
+    recommender = cg.Recommender(g, **chosen | ({} if alpha is None else {"alpha": alpha}))
     settings: Any = {"candidates": candidates, "theory": theory}
     if exclude is not None:
-        settings["exclude"] = options.read_labels(g, exclude)
+        settings["exclude"] = options.split_labels(exclude)
     if prepare and parts is not None:
         labels = None
         if top is not None:
@@ -90,6 +91,8 @@ def recommend(
         for number, walk in enumerate(people):
             by_user.setdefault(people.user(number), []).extend(walk)  # of all sessions
         tops = recommender.recommend(list(by_user.values()), k, unknown="skip", **settings)
+        if not any(found.history for found in tops):
+            raise SettingError(f"{histories}: no item is a node of {graph}; give histories of its labels.")
         users = [{"user": user, **found.to_dict()} for user, found in zip(by_user, tops, strict=True)]
         rows = [
             {"user": user, **row}

@@ -266,7 +266,7 @@ class Ease(LinearRanker):
         if size > MAX_EASE_ITEMS:
             raise SettingError(
                 f"EASE has dense matrices of {size:,} x {size:,} items, {16 * size**2 / 1e9:.0f} GB, and is limited to "
-                f"{MAX_EASE_ITEMS:,} items; leave it out, or raise item_users (--item-users)."
+                f"{MAX_EASE_ITEMS:,} items; leave it out, or raise item_users."
             )
         visits = build_incidence(walks, walks.users).astype(np.float64)
         gram = (visits.T @ visits).toarray()

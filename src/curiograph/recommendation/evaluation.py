@@ -86,6 +86,7 @@ def evaluate_recommenders(
     ks: Sequence[int] = (5, 10, 20),
     graph: Graph | Callable[[Trajectories], Graph] | None = None,
     test: float | None = None,
+    alpha: float = 0.85,
     item_users: int = 5,
     max_users: int | None = None,
     walkers: int = 256,
@@ -107,7 +108,8 @@ def evaluate_recommenders(
         events before are the history. "last": the last new item of every user is the test item, and all events before
         it are training events.
     methods : sequence
-        Names of methods, rankers, or classes with `from_walks(graph, walks)` that return a ranker.
+        Names of methods (also "pagerank:0.9", as in `recommend`), rankers, or classes with `from_walks(graph, walks)`
+        that return a ranker.
     ks : sequence of int
         Lengths of the lists.
     graph : Graph or callable, optional
@@ -115,6 +117,8 @@ def evaluate_recommenders(
         as `cg.human.cooccurrence_graph`. Without links, methods that need them are left out.
     test : float, optional
         Share of the events ("time") or of the users ("user") to test on. Default: 0.2. Not for "last".
+    alpha : float
+        Probability to continue, of PageRank and curious walkers; in the study of the documentation, 0.1 to 0.3 is best.
     item_users : int
         Minimum number of training users of an item of the catalog.
     max_users : int, optional
@@ -153,7 +157,7 @@ def evaluate_recommenders(
     named: dict[str, Any] = {}
     for method in methods:
         if isinstance(method, str):
-            check_choice("a method", method, METHODS)
+            check_choice("a method", "pagerank" if method.startswith("pagerank:") else method, METHODS)
         name = method if isinstance(method, str) else getattr(method, "name", getattr(method, "__name__", None))
         if named.setdefault(str(name), method) is not method:
             raise SettingError(f"two methods are named {name!r}; give them different names (name=).")
@@ -169,12 +173,17 @@ def evaluate_recommenders(
                 raise
             no_links = str(error)
     curious = {
-        reward: CuriousRanker("greedy", reward, walks=walkers, seed=seed, name=reward) for reward in ("igt", "cpt")
+        reward: CuriousRanker("greedy", reward, alpha, walks=walkers, seed=seed, name=reward)
+        for reward in ("igt", "cpt")
     }
     linked = {
-        "pagerank": PageRankRanker(),
         "igt+cpt": MixtureRanker(curious, name="igt+cpt"),
-        "mixture": MixtureRanker({"pagerank": PageRankRanker(), **curious}),
+        "mixture": MixtureRanker({"pagerank": PageRankRanker(alpha), **curious}),
+        **{
+            name: as_ranker(name, alpha=alpha)
+            for name in methods
+            if isinstance(name, str) and name.startswith("pagerank")
+        },
     }
     estimates, samples, skipped = {}, {}, {}
     for number, (name, method) in enumerate(named.items()):

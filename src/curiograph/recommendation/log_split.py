@@ -90,7 +90,9 @@ def split_log(
     train = train[train.lengths > 0]
     kept = np.asarray(build_incidence(train, train.users).sum(axis=0)).ravel() >= item_users
     if not kept.any():
-        raise WalkError(f"no item has {item_users} training users or more; give a smaller item_users (--item-users).")
+        raise WalkError(
+            f"no item has {item_users} training users or more; give a smaller item_users, or a log with more events."
+        )
     position = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
     events = events.assign(item=position[events.item])
     early, late = events[is_early], events[~is_early]
@@ -103,7 +105,7 @@ def split_log(
     if len(users) < 2:
         raise WalkError(
             f"the {kind} split leaves {len(users)} users with items of the catalog both before and after the cut; give "
-            "another split, a smaller item_users (--item-users), or more events."
+            "another split, a smaller item_users, or more events."
         )
     facts |= {
         "items": int(kept.sum()),

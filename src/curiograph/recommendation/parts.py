@@ -88,7 +88,8 @@ class Parts(MutableMapping[int, Part]):
         return start in self._added or (isinstance(start, int) and self._find_row(start) is not None)
 
     def __setitem__(self, start: int, part: Part) -> None:
-        self._added[start] = part
+        if self._find_row(start) is None:
+            self._added[start] = part
 
     def __delitem__(self, start: int) -> None:
         del self._added[start]
@@ -97,7 +98,7 @@ class Parts(MutableMapping[int, Part]):
         return iter(sorted({*self._arrays["starts"].tolist(), *self._added}))
 
     def __len__(self) -> int:
-        return len(self._arrays["starts"]) + sum(self._find_row(start) is None for start in self._added)
+        return len(self._arrays["starts"]) + len(self._added)
 
 
 class PartRanker(Ranker):

@@ -39,12 +39,19 @@ def prepare_parts(graph: Graph, rankers: Rankers, nodes: Sequence[int], engine: 
 
 
 def prepare_file(
-    path: PathLike, graph: Graph, rankers: Rankers, nodes: Sequence[int], engine: Engine, progress: Progress
+    path: PathLike,
+    graph: Graph,
+    rankers: Rankers,
+    nodes: Sequence[int],
+    engine: Engine,
+    progress: Progress,
+    settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Compute the parts of some positions, in ascending order, into a file; memory holds only those of a few tasks."""
-    descriptions = {
-        name: ranker.describe(graph) | {"recency": getattr(ranker, "recency", 1.0)} for name, ranker in rankers.items()
-    }
+    """Compute the parts of some positions, in ascending order, into a file; memory holds only those of a few tasks.
+
+    `settings` are the arguments that make the `Recommender`.
+    """
+    descriptions = {name: ranker.describe(graph) for name, ranker in rankers.items()}
     if as_path(path).exists():
         _read_header(check_file(path))  # only a file of parts is replaced
     with open_atomic(path) as stream, TemporaryFile(dir=as_path(path).absolute().parent) as spool:
@@ -71,7 +78,8 @@ def prepare_file(
                 flat[key] = ArrayChunks(dtype, int(length), read_chunks(key, dtype))
 
         def make_metadata(data: str) -> dict[str, str]:
-            header = {"version": _VERSION, "checksum": _hash_content(descriptions, data), "rankers": descriptions}
+            content = {"settings": settings, "rankers": descriptions}
+            header = {"version": _VERSION, "checksum": _hash_content(content, data), **content}
             return {_HEADER_KEY: json.dumps(header, sort_keys=True)}
 
         stream_tensors(stream, flat, make_metadata)
@@ -112,15 +120,15 @@ def _compute_task(shared: tuple[Graph, Rankers], nodes: list[int]) -> Arrays:
 def load_parts(path: PathLike, graph: Graph, rankers: Rankers) -> None:
     """Load the parts of a graph into the rankers; raise FileFormatError, and load nothing, if any of them is wrong."""
     path = check_file(path)
-    descriptions, checksum = _read_header(path)
-    arrays = map_tensors(path, "parts file", _FIX)[1]
-    if checksum != _hash_content(descriptions, hash_data(path)):
+    content, checksum = _read_header(path)
+    arrays, descriptions = map_tensors(path, "parts file", _FIX)[1], content["rankers"]
+    if checksum != _hash_content(content, hash_data(path)):
         raise FileFormatError(f"{path}: is damaged; {_FIX}.")
     if missing := [name for name in rankers if name not in descriptions]:
         raise FileFormatError(f"{path}: holds no parts for {', '.join(missing)}; {_FIX}.")
     for name, ranker in rankers.items():
         for entry, value in ranker.describe(graph).items():
-            found = descriptions[name][entry]
+            found = descriptions[name].get(entry)
             if found != value:
                 raise FileFormatError(
                     f"{path}: its parts for {name!r} are of {entry} {quote_value(found)}, not {value!r}; {_FIX}."
@@ -131,27 +139,27 @@ def load_parts(path: PathLike, graph: Graph, rankers: Rankers) -> None:
         ranker.kept[graph] = parts
 
 
-def read_ranker(path: PathLike) -> tuple[str, float]:
-    """Return the name of the ranker that a file was prepared for, the mixture if there are several, and its alpha."""
-    descriptions, _ = _read_header(check_file(path))
-    first, *others = descriptions
-    recency, alpha = descriptions[first]["recency"], float(descriptions[first]["alpha"])
-    return "mixture" if others else first if recency == 1 else f"{first}:{recency}", alpha
+def read_settings(path: PathLike) -> dict[str, Any]:
+    """Return the arguments of the `Recommender` that a file was prepared with: ranker, alpha, weights and seed."""
+    settings: dict[str, Any] | None = _read_header(check_file(path))[0]["settings"]
+    if settings is None:
+        raise FileFormatError(f"{path}: was prepared for a ranker that was made in Python; load it there.")
+    return settings
 
 
 def _read_header(path: Path) -> tuple[dict[str, Any], str]:
-    """Return the descriptions of the rankers in a file, by name, and the checksum."""
+    """Return the settings and the descriptions of the rankers in a file, and the checksum."""
     with open_tensors(path, "parts file", _FIX) as file:
         metadata = file.metadata() or {}
     try:
         header = json.loads(metadata[_HEADER_KEY])
-        version, descriptions, checksum = (header[key] for key in ("version", "rankers", "checksum"))
+        version, checksum = header["version"], header["checksum"]
     except (KeyError, TypeError, ValueError):
         raise FileFormatError(f"{path}: is not a parts file; {_FIX}.") from None
     if version != _VERSION:
         raise FileFormatError(f"{path}: is of version {quote_value(version)}, not {_VERSION}; {_FIX}.")
-    return descriptions, checksum
+    return {key: header[key] for key in ("settings", "rankers")}, checksum
 
 
-def _hash_content(descriptions: Any, data: str) -> str:
-    return hash_chunks([json.dumps(descriptions, sort_keys=True), data])
+def _hash_content(content: Any, data: str) -> str:
+    return hash_chunks([json.dumps(content, sort_keys=True), data])

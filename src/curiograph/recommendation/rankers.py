@@ -44,9 +44,9 @@ def as_ranker(
     if weights is not None and not (isinstance(ranker, str) and ranker == "mixture"):
         raise SettingError(f"weights are for the mixture, and the ranker is {quote_value(ranker)}; leave them out.")
     if isinstance(ranker, str):
-        name, _, text = ranker.partition(":")
+        name, colon, text = ranker.partition(":")
         if name == "pagerank":
-            recency: Any = text or 1.0
+            recency: Any = text if colon else 1.0
             with suppress(ValueError):
                 recency = float(recency)
             return PageRankRanker(alpha, recency)  # which refuses text
@@ -146,8 +146,7 @@ class PageRankRanker(PartRanker):
                 found.append(None)
                 continue
             if missing:
-                pushed = {**parts, **dict(zip(missing, self._push_parts(graph, missing), strict=True))}
-                parts = {v: pushed[v] for v in nodes}
+                parts |= dict(zip(missing, self._push_parts(graph, missing), strict=True))
             if self.recency < 1:
                 shares = self.make_teleport(history).probabilities.tolist()
                 parts = {v: parts[v].scale(share) for v, share in zip(nodes, shares, strict=True) if v in parts}

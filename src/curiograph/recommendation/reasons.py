@@ -134,8 +134,9 @@ def explain_recommendations(
     def describe_links(links: Sequence[int]) -> str:
         if not links:
             return "Not linked to what you visited."
-        is_last = history.last in links
-        which = history.last if is_last else links[-1]
+        last = int(history.by_last_visit[-1])
+        is_last = last in links
+        which = last if is_last else links[-1]
         return f"Linked to what you visited {'last' if is_last else 'earlier'}, {titles[which]}."
 
     theories = _apply_theories(graph, history, nodes) if theory else [{}] * len(nodes)
@@ -162,7 +163,7 @@ def _compute_shares(graph: Graph, ranker: Ranker, history: History, nodes: Int32
 
     There are none if the scores are not sums over the history, or not above zero.
     """
-    visited = history.nodes_last_at_end
+    visited = history.by_last_visit
     parts = ranker.contributions(graph, visited, nodes)
     if parts is None:
         return [[] for _ in nodes]
@@ -176,7 +177,7 @@ def _apply_theories(graph: Graph, history: History, nodes: Int32) -> list[dict[s
     """Return the gaps that a visit of each of `nodes` opens and closes, and the change of compressibility."""
     recent = history.nodes
     if len(recent) > MAX_RECENT_NODES:
-        recent = recent[np.isin(recent, history.nodes_last_at_end[-MAX_RECENT_NODES:])]
+        recent = recent[np.isin(recent, history.by_last_visit[-MAX_RECENT_NODES:])]
     stack, length = GraphBatch.of([graph]), len(recent)
     compressibility = CompressibilityTracker(stack, recent[None, :].astype(np.int32), np.asarray([length]))
     after = compressibility.candidate_values(np.asarray([0, len(nodes)]), nodes)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, get_args
 
 import numpy as np
 
+from curiograph.arrays import Int32
 from curiograph.centrality.history import History, is_history_batch, list_labels
 from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_value
+from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.labels import LabelReader
@@ -61,6 +64,9 @@ class Recommender:
         require_edges(as_graph(graph))
         self.graph = graph
         self.ranker = as_ranker(ranker, alpha=alpha, weights=weights, seed=seed)
+        self._settings = None
+        if isinstance(ranker, str):
+            self._settings = {"ranker": ranker, "alpha": alpha, "weights": weights and dict(weights), "seed": seed}
         self.part_rankers = _find_part_rankers(self.ranker)
         """Components that can be prepared, by name."""
         alphas = [each.alpha for each in self.part_rankers.values()]
@@ -129,7 +135,7 @@ class Recommender:
             fitting = max(1, _BATCH_ENTRIES // graph.num_nodes) if which == "all" else _BATCH_USERS
             size = min(fitting, _BATCH_USERS)
             for batch in (users[first : first + size] for first in range(0, len(users), size)):
-                visited = [histories[user].nodes if is_new else histories[user].nodes_last_at_end for user in batch]
+                visited = [histories[user].by_last_visit for user in batch]
                 skips_unreached = only_reached and all(selections[user].given is None for user in batch)
                 reached = score_reached(parts.values(), graph, visited) if skips_unreached else None
                 if reached is None:
@@ -144,14 +150,30 @@ class Recommender:
                 best = select_best(graph, found, scores, offered, [selections[user] for user in batch], k)
                 bounds = pairwise(found.offsets.tolist())
                 for user, history, (a, b), top in zip(batch, visited, bounds, best, strict=True):
-                    ranks = {}  # 1 for the highest score of all candidates; ties share the better rank
+                    nodes = found.nodes[top]
+                    if only_reached and len(top) < k and selections[user].is_filter:
+                        nodes = np.append(nodes, self._find_unreached(history, selections[user], nodes, k - len(top)))
+                    zeros, ranks = np.zeros(len(nodes) - len(top)), {}
                     for name, each in by_part.items() if explained else ():
-                        above = np.sort(each[a:b][each[a:b] > each[top].min(initial=np.inf)])
-                        ranks[name] = 1 + len(above) - above.searchsorted(each[top], side="right")
+                        own = np.append(each[top], zeros)
+                        above = np.sort(each[a:b][each[a:b] > own.min(initial=np.inf)])
+                        # 1 for the highest score of all candidates; ties share the better rank
+                        ranks[name] = 1 + len(above) - above.searchsorted(own, side="right")
                     count = graph.num_nodes - len(history) if which == "all" else b - a
-                    own_scores = found.nodes[top], scores[top]
-                    tops[user] = Recommendations(graph, ranker, histories[user], *own_scores, ranks, count, theory)
+                    own_scores = np.append(scores[top], zeros)
+                    given = histories[user], nodes, own_scores, ranks, count, theory
+                    tops[user] = Recommendations(graph, ranker, *given)
         return [tops[user] for user in range(len(histories))]
+
+    def _find_unreached(self, history: Int32, selection: Selection, reached: Int32, count: int) -> Int32:
+        """Return the most popular nodes that a filter accepts and that are neither visited nor reached."""
+        allowed = np.arange(self.graph.num_nodes) if selection.allowed is None else selection.allowed
+        nodes = np.setdiff1d(allowed, np.concatenate([history, reached])).astype(np.int32)
+        candidates, offered = Candidates(np.array([0, len(nodes)]), nodes), np.ones(len(nodes), bool)
+        popularity = self._popular.scores(self.graph, [], candidates)
+        by_popularity = [replace(selection, diversity=0.0)]
+        (best,) = select_best(self.graph, candidates, popularity, offered, by_popularity, count)
+        return nodes[best]
 
     def explain(self, history: Any, items: Any, *, theory: bool = False) -> list[Reason]:
         """Return the reason for each of some items; the arguments are those of the function `explain`."""
@@ -196,9 +218,10 @@ class Recommender:
         if not nodes:
             raise SettingError("there are no nodes to prepare; name some, or none for all.")
         if file is not None:
-            prepare_file(file, self.graph, self._require_parts(), nodes, backend, progress)
+            prepare_file(file, self.graph, self._require_parts(), nodes, backend, progress, self._settings)
             self.load(file)
-        elif missing := self.find_missing(nodes):
+            return
+        if missing := self.find_missing(nodes):
             prepare_parts(self.graph, self.part_rankers, missing, backend, progress)
         self._fill_caches(nodes[0])
 
@@ -221,9 +244,7 @@ class Recommender:
         """Map parts into memory that were prepared with the same graph, agents and settings."""
         rankers = self._require_parts()
         load_parts(path, self.graph, rankers)
-        for node in next(iter(rankers.values())).kept[self.graph]:
-            self._fill_caches(node)
-            break
+        self._fill_caches(next(iter(next(iter(rankers.values())).kept[self.graph])))
 
     def _require_parts(self) -> dict[str, PartRanker]:
         if not self.part_rankers:
@@ -277,7 +298,8 @@ def recommend(
         Labels that are never recommended; those that the graph does not have make no difference.
     filter : callable or list, optional
         A function of a label that returns whether it may be recommended, or a collection of all labels that may be.
-        A function is called for the best candidates first, until enough of them are accepted.
+        A function is called for the best candidates first, until enough of them are accepted. If fewer than `k` are
+        reached, the most popular others follow, with a score of 0.
     unknown : {"error", "skip"}
         What to do with labels of the history that the graph does not have: raise UnknownNodeError, or leave them out
         and list them in `.skipped`.

@@ -61,6 +61,11 @@ class Selection:
             return cls(excluded, None, filter, float(diversity))
         return cls(excluded, find_labels("filter", filter), None, float(diversity))
 
+    @property
+    def is_filter(self) -> bool:
+        """Whether only some nodes may be recommended."""
+        return self.allowed is not None or self.accept is not None
+
     def restrict(self, nodes: Int32, offered: NDArray[np.bool_]) -> None:
         """Withdraw the offer of those candidates that are not to be recommended."""
         if len(self.excluded):
@@ -159,4 +164,4 @@ def read_history(reader: LabelReader, history: Any, unknown: Unknown) -> tuple[H
     positions = [find(value) for value in values]
     visits = [position for position in positions if position is not None]
     skipped = [value for value, position in zip(values, positions, strict=True) if position is None]
-    return History.from_visits(visits) if visits else History(np.empty(0, np.int32), -1), skipped
+    return History.from_visits(visits), skipped

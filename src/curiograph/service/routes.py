@@ -50,8 +50,7 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
     service.settings.check_walks(body.batch)
     check_count("k", body.k, MAX_K)
     opened = await service.open_graph(body.graph)
-    body.ranker = body.ranker or opened.ranker
-    body.alpha = opened.alpha if body.alpha is None else body.alpha
+    body.fill(opened.settings)
     if not opened.is_prepared_for(body.ranker, body.alpha):
         return await _compute(computations.recommend_nodes, body, request)
     recommender = opened.get_recommender(*body.ranker_settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -194,6 +194,13 @@ class RecommendRequest(_Request):
     def batch(self) -> list[list[Any]]:
         """All histories of the request."""
         return self.histories or [self.history or []]
+
+    def fill(self, settings: Mapping[str, Any]) -> None:
+        """Replace null by the settings of the prepared nodes."""
+        if self.ranker is None and self.weights is None:
+            self.ranker, self.weights = settings["ranker"], settings["weights"]
+        self.ranker = self.ranker or "mixture"
+        self.alpha = settings["alpha"] if self.alpha is None else self.alpha
 
     @property
     def ranker_settings(self) -> tuple[Any, ...]:

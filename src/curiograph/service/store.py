@@ -29,8 +29,8 @@ from curiograph.graph.labels import LabelReader
 from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.predict import make_study
 from curiograph.plotting.graph_layout import compute_layout
-from curiograph.recommendation.parts_file import read_ranker
-from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, as_ranker
+from curiograph.recommendation.parts_file import read_settings
+from curiograph.recommendation.rankers import PageRankRanker, as_ranker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
 from curiograph.service.json_labels import LabelIndex
@@ -68,8 +68,8 @@ class OpenGraph:
     def __init__(self, graph: Graph, labels: LabelReader | None = None, file: Path | None = None) -> None:
         self.graph, self.file = graph, file
         self.labels = labels or LabelReader(graph)
-        self.ranker = "mixture"
-        """Name of the ranker of requests that name none: that of the prepared nodes."""
+        self.settings: dict[str, Any] = {"ranker": "mixture", "alpha": 0.85, "weights": None, "seed": 0}
+        """Arguments of the default recommender: those of the prepared nodes."""
         self.picture: bytes | None = None
         """The picture as compressed JSON, once it was requested."""
         self.answers: dict[str, bytes] = {}
@@ -91,15 +91,13 @@ class OpenGraph:
         ones are kept."""
         return lru_cache(_MAX_RECOMMENDERS)(partial(vary_recommender, self.recommender))
 
-    @property
-    def alpha(self) -> float:
-        """Alpha of the default recommender, and of all that is prepared."""
-        return next(iter(self.recommender.part_rankers.values())).alpha
-
-    def is_prepared_for(self, ranker: str, alpha: float) -> bool:
+    def is_prepared_for(self, ranker: str | None, alpha: float | None) -> bool:
         """Return whether all that is prepared, which belongs to the default recommender, serves a ranker."""
-        is_known = ranker == self.ranker or as_ranker(ranker).parts().keys() <= self.recommender.ranker.parts().keys()
-        return is_known and alpha == self.alpha
+        is_known = (
+            ranker == self.settings["ranker"]
+            or as_ranker(ranker).parts().keys() <= self.recommender.ranker.parts().keys()
+        )
+        return is_known and alpha == self.settings["alpha"]
 
     @cached_property
     def places(self) -> Float64:
@@ -128,19 +126,13 @@ class OpenGraph:
 def vary_recommender(default: Recommender, ranker: str, weights: Any, simulates: bool) -> Recommender:
     """Return a recommender of the components of another one by its ranker, weights (pairs), and whether it computes
     what is not prepared; if not, it uses the prepared nodes of a history, or PageRank if there are none."""
-    parts: dict[str, Any] = {**default.ranker.parts()}
-    chosen: Any = as_ranker(ranker, weights=weights and dict(weights))
-    if isinstance(chosen, MixtureRanker):
-        chosen = replace(chosen, components={name: parts[name] for name in chosen.components})
-    elif isinstance(chosen, PageRankRanker):
-        chosen = replace(chosen, alpha=parts[chosen.name].alpha, kept=parts[chosen.name].kept)
-    else:
-        chosen = parts[chosen.name]
+    known: dict[str, Any] = {**default.part_rankers}
 
-    def vary_part(part: Any) -> Any:
-        return replace(part, simulates=simulates)
+    def share_parts(part: Any) -> Any:
+        changes = {"recency": part.recency} if isinstance(part, PageRankRanker) else {}
+        return replace(known[part.name], simulates=simulates, **changes)
 
-    return Recommender(default.graph, chosen).replace_parts(vary_part)
+    return Recommender(default.graph, ranker, weights=weights and dict(weights)).replace_parts(share_parts)
 
 
 @dataclass
@@ -182,8 +174,8 @@ class StoredGraph:
         opened = OpenGraph(graph, LabelIndex(graph))
 
         def load_parts(path: Path) -> None:
-            opened.ranker, alpha = read_ranker(path)
-            opened.recommender = Recommender(graph, opened.ranker, alpha=alpha)
+            opened.settings = read_settings(path)
+            opened.recommender = Recommender(graph, **opened.settings)
             opened.recommender.load(path)
             opened.recommender.recommend([], 1)  # computes once what users without a history need
 
@@ -195,8 +187,10 @@ class StoredGraph:
         """Return what changes when a file of the graph does."""
         stamps: list[tuple[int, int, int] | None] = []
         for path in self.files:
-            found = path.stat() if path is not None and path.exists() else None
-            stamps.append(None if found is None else (found.st_ino, found.st_mtime_ns, found.st_size))
+            stamps.append(None)
+            with suppress(OSError):  # such as a missing file
+                found = path.stat() if path is not None else None
+                stamps[-1] = found and (found.st_ino, found.st_mtime_ns, found.st_size)
         return tuple(stamps)
 
 
