@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.adjacency import find_lowest
-from curiograph.kernels.cluster_merging import push_largest
 from curiograph.kernels.jit import kernel
 
 
@@ -16,28 +15,19 @@ def keep_most_visited(nodes, visits, most, least, step):
     Visits of `least` or fewer are left out; of equal visits, the lower node counts as more visited.
     """
     rounded = np.empty(nodes.shape[0], np.float32)
-    bits = rounded.view(np.int32)  # in the order of the numbers, none of which is negative
-    counts, bucket, above = np.zeros(1 << 11, np.int64), (1 << 11) - 1, 0
+    # keys of visits, whose bits are in the order of the numbers, and of complements of nodes
+    bits, keys, count = rounded.view(np.int32), np.empty(nodes.shape[0], np.int64), 0
     for i in range(nodes.shape[0]):
         rounded[i] = np.rint(visits[i] / step) * step
         if rounded[i] > least:
-            counts[bits[i] >> 20] += 1
-    while bucket > 0 and above + counts[bucket] <= most:
-        above += counts[bucket]
-        bucket -= 1
-    keys, count, num_last = np.empty(most, np.int64), 0, 0
-    values, last = np.empty(most - above), np.empty(most - above, np.int64)  # of the bucket of which some are kept
-    for i in range(nodes.shape[0]):
-        if rounded[i] > least and bits[i] >> 20 >= bucket:
-            if bits[i] >> 20 > bucket:
-                keys[count] = np.int64(nodes[i]) << 32 | np.int64(bits[i])
-                count += 1
-            elif most > above:
-                num_last = push_largest(values, last, num_last, float(bits[i]), nodes[i])
-    for k in range(num_last):
-        keys[count] = last[k] << 32 | np.int64(values[k])
-        count += 1
-    keys = np.sort(keys[:count])
+            keys[count] = np.int64(bits[i]) << 32 | np.int64(~nodes[i] & 0xFFFFFFFF)
+            count += 1
+    keys = keys[:count]
+    if count > most:
+        keys = np.partition(keys, count - most)[count - most :]
+    for k in range(keys.shape[0]):
+        keys[k] = (~keys[k] & 0xFFFFFFFF) << 32 | keys[k] >> 32
+    keys = np.sort(keys)
     return (keys >> 32).astype(np.int32), keys.astype(np.int32).view(np.float32)
 
 
