@@ -7,7 +7,6 @@ from . import cluster_merging as cluster_merging
 from . import clusters as clusters
 from . import communities as communities
 from . import compressibility as compressibility
-from . import diversity as diversity
 from . import dot_products as dot_products
 from . import flexibility as flexibility
 from . import gap_basis as gap_basis
