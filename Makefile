@@ -76,9 +76,9 @@ load: .venv/test.done wrk
 	$(BIN)/python -m benchmarks.load --out docs/results/load.json
 	$(BIN)/python docs/insert_results.py
 
-# Measure many tasks and large graphs: about 20 minutes and 6 GiB, on an otherwise idle machine; SCALE_ITEMS=1000000 takes more.
+# Measure many tasks and large graphs: about an hour and 6 GiB, on an otherwise idle machine.
 SCALE_NODES ?= 10000000
-SCALE_ITEMS ?= 100000
+SCALE_ITEMS ?= 100000 1000000
 scale: .venv/test-all.done
 	$(BIN)/python -m benchmarks.scale --nodes $(SCALE_NODES) --items $(SCALE_ITEMS) --out docs/results/scale.json
 

@@ -70,11 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark from the command line."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--graph", type=Path, help="graph file (default: Wikispeedia)")
-    parser.add_argument("--seconds", type=int, default=60, help="duration of each load (default: 60)")
-    parser.add_argument("--runs", type=int, default=5, help="loads in a row, of which the slowest counts (default: 5)")
-    parser.add_argument(
-        "--nodes", type=int, nargs="*", default=[30_000], help="sizes of power-law graphs to load, too (default: 30000)"
-    )
+    parser.add_argument("--seconds", type=int, default=10, help="duration of each load (default: 10)")
+    parser.add_argument("--runs", type=int, default=3, help="loads in a row, of which the slowest counts (default: 3)")
+    parser.add_argument("--nodes", type=int, nargs="*", default=list(POWER_LAW), help="sizes of power-law graphs")
     run_command(parser, arguments, run)
 
 
@@ -175,7 +173,7 @@ def _create_bodies(graph: cg.Graph, candidates: str, reasons: bool, seed: int) -
 
 
 def _run_wrk(wrk: str, folder: Path, address: str, bodies: Sequence[str], seconds: int, pid: int) -> dict[str, Any]:
-    """Run wrk; return its result, with the resident bytes of the server second by second."""
+    """Run wrk; return its result, with the bytes of the server second by second, without the files that it maps."""
     script, lines, memory = folder / "load.lua", folder / "bodies.jsonl", []
     script.write_text(_SCRIPT)
     lines.write_text("\n".join(bodies) + "\n")
@@ -184,7 +182,8 @@ def _run_wrk(wrk: str, folder: Path, address: str, bodies: Sequence[str], second
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         while process.poll() is None:
             time.sleep(1)
-            memory.append(psutil.Process(pid).memory_info().rss)
+            resident = psutil.Process(pid).memory_info()
+            memory.append(resident.rss - resident.shared)
         output = process.stdout.read() if process.stdout else ""
     found = [line.removeprefix("RESULT ") for line in output.splitlines() if line.startswith("RESULT ")]
     if process.returncode != 0 or not found:
@@ -204,7 +203,7 @@ def summarize_runs(runs: Sequence[dict[str, Any]], target: int) -> dict[str, Any
         **{name: slowest[name] / 1e6 for name in ("p50", "p99")},
         "slowest": slowest["max"] / 1e6,
         "errors": sum(run["errors"] for run in runs),
-        "memory_first": runs[0]["memory"][0],
+        "memory_first": runs[0]["memory"][-1],
         "memory_last": runs[-1]["memory"][-1],
         "memory_max": max(max(run["memory"]) for run in runs),
     }
@@ -275,7 +274,7 @@ def measure_light(address: str, pid: int, labels: list[Any], seconds: float, pro
     }
     times: dict[str, list[float]] = {path: [] for path in light}
     with repeat_in_threads(heavy):
-        time.sleep(seconds / 10)  # in which everything is allocated that is allocated once
+        time.sleep(seconds / 2)  # in which everything is allocated that is allocated once
         before, end = measure_memory(pid), time.monotonic() + seconds
         while time.monotonic() < end:
             progress("light requests next to heavy ones", 1 - (end - time.monotonic()) / seconds)

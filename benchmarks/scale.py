@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--small", type=int, default=10_000, help="nodes of the smallest graph (default: 10,000)")
     parser.add_argument("--nodes", type=int, default=MILLION, help="nodes of the largest graph (default: a million)")
-    parser.add_argument("--items", type=int, default=100_000, help="items that are prepared (default: 100,000)")
+    parser.add_argument("--items", type=int, nargs="*", default=[100_000, MILLION], help="sizes of prepared catalogs")
     parser.add_argument("--walks", type=int, default=100_000, help="walks of a large batch (default: 100,000)")
     run_command(parser, arguments, run)
 
@@ -60,7 +60,8 @@ def run(args: Namespace, progress: Progress) -> Iterator[tuple[dict[str, Any], d
             rows += compare_sizes(sizes[0], sizes[-1])
             if nodes == min(MILLION, args.nodes):
                 rows += measure_batches(graph, args.walks, args.seed, progress)
-    rows += measure_preparation(args.items, args.seed, progress)
+    for items in args.items:
+        rows += measure_preparation(items, args.seed, progress)
     document = {"processors": os.cpu_count(), "walks": args.walks, "seed": args.seed, "sizes": sizes, "rows": rows}
     yield document, {"many tasks and large graphs": pd.DataFrame(rows)}
 
