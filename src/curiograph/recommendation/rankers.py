@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -85,12 +85,6 @@ class PageRankRanker(PartRanker):
     recency: float = 1.0
     """Weight of a visited node in the teleport distribution, relative to the node that was visited next."""
     name: str = "pagerank"
-    workers: int | None = field(default=None, repr=False, compare=False)
-    """Number of threads that prepare. Default: one per processor."""
-    simulates: bool = field(default=True, repr=False, compare=False)
-    """Whether nodes that are not prepared count. If not, they only do if no node of a history is prepared."""
-    kept: dict[Graph, MutableMapping[int, Part]] = field(default_factory=dict, repr=False, compare=False)
-    """Parts prepared or loaded so far, by graph and position."""
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
