@@ -51,9 +51,9 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
     check_count("k", body.k, MAX_K)
     opened = await service.open_graph(body.graph)
     body.fill(opened.settings)
-    if not opened.is_prepared_for(body.ranker, body.alpha):
+    recommender = None if body.alpha != opened.settings["alpha"] else opened.get_recommender(*body.ranker_settings)
+    if recommender is None:
         return await _compute(computations.recommend_nodes, body, request)
-    recommender = opened.get_recommender(*body.ranker_settings)
 
     def read() -> tuple[list[QueryUser], list[int]]:
         """Return the histories, and the nodes of all if some are not prepared."""
