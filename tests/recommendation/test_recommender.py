@@ -168,6 +168,7 @@ def test_local_push_agrees_with_the_exact_solution(monkeypatch, directed, which)
     [
         ("music", {}, cg.errors.WalkError, "'music'"),
         (3, {}, cg.errors.WalkError, "the history is 3"),
+        (np.array(3), {}, cg.errors.WalkError, "the history is array(3)"),
         (["musik"], {}, cg.UnknownNodeError, "'musik'"),
         ([["music"], ["musik"]], {}, cg.UnknownNodeError, "history 1: the graph has no node 'musik'"),
         (["music"], {"exclude": "logic"}, cg.SettingError, "'logic'"),
@@ -184,6 +185,11 @@ def test_bad_input(history, settings, error, message):
     with pytest.raises(error) as caught:
         cg.recommend(cg.toys.library(), history, **settings)
     assert message in str(caught.value)
+
+
+def test_a_list_longer_than_the_graph_has_all_that_is_reached():
+    for settings in ({}, {"diversity": 0.5}, {"filter": lambda label: True}):
+        assert len(cg.recommend(cg.toys.library(), ["music"], k=10**30, ranker="pagerank", **settings)) == 11
 
 
 def test_recent_visits_weigh_more():

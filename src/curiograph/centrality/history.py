@@ -119,11 +119,11 @@ def check_p_g(p_g: Any) -> float:
     return float(p_g)
 
 
-def list_labels(name: str, labels: Any, alternative: str = "") -> list[Hashable]:
-    """Return node labels as a list of Python values; raise WalkError if they are no list, or an empty one."""
+def list_labels(name: str, labels: Any, alternative: str = "", least: int = 1) -> list[Hashable]:
+    """Return node labels as a list of Python values; raise WalkError if they are no list, or fewer than `least`."""
     if isinstance(labels, str | bytes) or not (isinstance(labels, Sequence) or is_array(labels)):
         raise WalkError(f"{name} is {quote_value(labels)}; give a list of node labels{alternative}.")
-    if len(labels) == 0:
+    if len(labels) < least:
         raise WalkError(f"{name} is empty; give at least one node label{alternative}.")
     return [as_plain(label) for label in labels]
 

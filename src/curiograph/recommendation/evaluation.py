@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +148,7 @@ def evaluate_recommenders(
     """
     if not hasattr(walks, "offsets"):
         raise SettingError(f"the walks are {quote_value(walks)}; give Trajectories, as `walks` of a dataset.")
-    if isinstance(ks, (str, bytes)) or not len(ks):
+    if isinstance(ks, (str, bytes)) or not isinstance(ks, Collection) or not len(ks):
         raise SettingError(f"ks is {quote_value(ks)}; give a list of lengths such as [5, 10].")
     lengths = sorted({check_integer("k", k, 1, "give lengths of lists of 1 or more") for k in ks})
     check_integer("walkers", walkers, 1, "give the number of walkers, 1 or more")

@@ -91,7 +91,7 @@ class Recommender:
 
         The arguments are those of the function `recommend`.
         """
-        k = check_integer("k", k, 1, "ask for 1 recommendation or more")
+        k = min(check_integer("k", k, 1, "ask for 1 recommendation or more"), self.graph.num_nodes)
         check_choice("candidates", candidates, get_args(CandidateSet))
         check_choice("unknown", unknown, get_args(Unknown))
         selection = Selection.create(self.labels, exclude, filter, diversity)
@@ -209,7 +209,7 @@ class Recommender:
         progress : callable
             Called with a message and the share done.
         """
-        if isinstance(labels, (str, bytes)):
+        if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable | None):
             raise SettingError(f"the labels to prepare are {quote_value(labels)}; give a list of them.")
         backend = Engine("local", 1) if engine == "local" else as_engine(engine)
         nodes: Sequence[int] = range(self.graph.num_nodes)

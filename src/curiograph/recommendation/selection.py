@@ -157,9 +157,7 @@ EVERYTHING = Selection()
 
 def read_history(reader: LabelReader, history: Any, unknown: Unknown) -> tuple[History, list[Hashable]]:
     """Return the history that labels describe, and those labels that the graph does not have, if they are skipped."""
-    labels = getattr(history, "nodes", history)
-    is_empty = not isinstance(labels, (str, bytes)) and hasattr(labels, "__len__") and len(labels) == 0
-    values = [] if is_empty else list_labels("the history", labels)
+    values = list_labels("the history", getattr(history, "nodes", history), least=0)
     find = reader.position if unknown == "error" else reader.find
     positions = [find(value) for value in values]
     visits = [position for position in positions if position is not None]
