@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ import curiograph as cg
 from curiograph import kernels
 from curiograph.agents.heuristics import GreedyAgent
 from curiograph.exploration.mdp import Candidates
-from curiograph.recommendation.parts import Part, sum_parts
+from curiograph.recommendation.parts import Part, Parts, sum_parts
 
 
 def random_graph(num_nodes: int, num_links: int, seed: int) -> cg.Graph:
@@ -79,6 +80,15 @@ def test_scores_are_sums_over_the_parts_of_a_history():
         for v in nodes
     ]
     assert ranker.scores(graph, histories, candidates).tolist() == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_part_is_found_without_reading_all():
+    starts = np.arange(0, 2_000_000, 2, dtype=np.int32)
+    parts = Parts({"starts": starts})
+    tracemalloc.start()
+    assert [v in parts for v in (0, 1, 77, 1_999_998, 1_999_999)] == [True, False, False, True, False]
+    assert tracemalloc.get_traced_memory()[1] < len(starts)
+    tracemalloc.stop()
 
 
 @given(seed=st.integers(0, 10_000), nodes=st.integers(3, 40), users=st.integers(1, 4), rankers=st.integers(1, 3))

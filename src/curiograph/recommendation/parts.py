@@ -79,9 +79,7 @@ class Parts(MutableMapping[int, Part]):
 
     def _find_row(self, start: int) -> int | None:
         starts = self._arrays["starts"]
-        row = start  # if all nodes have parts
-        if row >= len(starts) or starts[row] != start:
-            row = int(starts.searchsorted(start))
+        row = int(starts.searchsorted(np.int32(start)))  # for another type, numpy would convert all of `starts`
         return row if row < len(starts) and starts[row] == start else None
 
     def __contains__(self, start: object) -> bool:
