@@ -12,7 +12,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.centrality.history import History
-from curiograph.recommendation.selection import EVERYTHING
+from curiograph.recommendation.selection import Selection
 from curiograph.service import state
 from curiograph.service.batching import BATCH_SIZE, Batcher, QueryUser, RecommendQuery
 from curiograph.service.error_responses import BusyError
@@ -51,7 +51,7 @@ def make_request(
         "is_diverse": False,
     } | query
     positions = [recommender.graph.positions(history).tolist() for history in histories]
-    users = [QueryUser(History.from_visits(visits), EVERYTHING) for visits in positions]
+    users = [QueryUser(History.from_visits(visits), Selection()) for visits in positions]
     return RecommendQuery(recommender, k, **settings), users
 
 

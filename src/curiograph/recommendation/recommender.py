@@ -24,7 +24,7 @@ from curiograph.recommendation.ranker import CandidateSet, Ranker, RankerLike, f
 from curiograph.recommendation.rankers import MixtureRanker, PopularPageRank, as_ranker
 from curiograph.recommendation.reasons import Reason
 from curiograph.recommendation.recommended import Recommendations
-from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, read_history, select_best
+from curiograph.recommendation.selection import Filter, Selection, Unknown, read_history, select_best
 from curiograph.validation import check_choice, check_integer
 
 _BATCH_ENTRIES = 2**22  # users times nodes of a batch; bounds the memory, does not change the result
@@ -124,7 +124,7 @@ class Recommender:
         If they are not `explained`, they have no ranks, which the reasons need.
         A user who has visited nothing gets the nodes of most visitors, or of the highest PageRank without a history.
         """
-        graph, selections = self.graph, selections or [EVERYTHING] * len(histories)
+        graph, selections = self.graph, selections or [Selection()] * len(histories)
         tops: dict[int, Recommendations] = {}
         for is_new in (False, True):
             users = [user for user, history in enumerate(histories) if (len(history.nodes) == 0) == is_new]
@@ -136,8 +136,7 @@ class Recommender:
             size = min(fitting, _BATCH_USERS)
             for batch in (users[first : first + size] for first in range(0, len(users), size)):
                 visited = [histories[user].by_last_visit for user in batch]
-                skips_unreached = only_reached and all(selections[user].given is None for user in batch)
-                reached = score_reached(parts.values(), graph, visited) if skips_unreached else None
+                reached = score_reached(parts.values(), graph, visited) if only_reached else None
                 if reached is None:
                     found = find_candidates(graph, visited, which)
                     by_part = {name: score_candidates(part, graph, visited, found) for name, part in parts.items()}
@@ -150,9 +149,10 @@ class Recommender:
                 best = select_best(graph, found, scores, offered, [selections[user] for user in batch], k)
                 bounds = pairwise(found.offsets.tolist())
                 for user, history, (a, b), top in zip(batch, visited, bounds, best, strict=True):
-                    nodes = found.nodes[top]
-                    if only_reached and len(top) < k and selections[user].is_filter:
-                        nodes = np.append(nodes, self._find_unreached(history, selections[user], nodes, k - len(top)))
+                    nodes, selection = found.nodes[top], selections[user]
+                    is_filtered = selection.allowed is not None or selection.accept is not None
+                    if only_reached and is_filtered and len(top) < k:
+                        nodes = np.append(nodes, self._find_unreached(history, selection, nodes, k - len(top)))
                     zeros, ranks = np.zeros(len(nodes) - len(top)), {}
                     for name, each in by_part.items() if explained else ():
                         own = np.append(each[top], zeros)
@@ -168,22 +168,22 @@ class Recommender:
     def _find_unreached(self, history: Int32, selection: Selection, reached: Int32, count: int) -> Int32:
         """Return the most popular nodes that a filter accepts and that are neither visited nor reached."""
         allowed = np.arange(self.graph.num_nodes) if selection.allowed is None else selection.allowed
-        nodes = np.setdiff1d(allowed, np.concatenate([history, reached])).astype(np.int32)
-        candidates, offered = Candidates(np.array([0, len(nodes)]), nodes), np.ones(len(nodes), bool)
-        popularity = self._popular.scores(self.graph, [], candidates)
-        by_popularity = [replace(selection, diversity=0.0)]
-        (best,) = select_best(self.graph, candidates, popularity, offered, by_popularity, count)
-        return nodes[best]
+        nodes = np.setdiff1d(allowed, np.concatenate([history, reached, selection.excluded])).astype(np.int32)
+        popularity = self._popular.scores(self.graph, [], Candidates(np.array([0, len(nodes)]), nodes))
+        nodes = nodes[np.argsort(-popularity, kind="stable")]
+        return nodes[replace(selection, diversity=0.0).choose(self.graph, nodes, popularity, count)]
 
     def explain(self, history: Any, items: Any, *, theory: bool = False) -> list[Reason]:
         """Return the reason for each of some items; the arguments are those of the function `explain`."""
         visited, _ = read_history(self.labels, history, "error")
         labels = list_labels("items", items)
         nodes = np.asarray([self.labels.position(label) for label in labels], np.int32)
-        for label in (label for label, v in zip(labels, nodes, strict=True) if v in visited.nodes):
-            raise WalkError(f"the item {quote_value(label)} is in the history; leave it out of the items.")
-        top = self.recommend_visited([visited], len(nodes), "all", [Selection(given=nodes)], theory=theory)[0]
-        return top.reasons
+        for label, v in zip(labels, nodes, strict=True):
+            if v in visited.nodes:
+                raise WalkError(f"the item {quote_value(label)} is in the history; leave it out of the items.")
+        (top,) = self.recommend_visited([visited], len(nodes), "all", [Selection(allowed=nodes)], theory=theory)
+        reasons = {reason.node: reason for reason in top.reasons}
+        return [reasons[self.graph.names[v]] for v in nodes.tolist()]
 
     # ---- preparation ------------------------------------------------------------------------------------------------
 
