@@ -10,8 +10,8 @@ from typing import Any, get_args
 import numpy as np
 
 from curiograph.arrays import Int32
-from curiograph.centrality.history import History, is_history_batch, list_labels
-from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_value
+from curiograph.centrality.history import History, list_labels, read_each
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph, require_edges
@@ -95,18 +95,11 @@ class Recommender:
         check_choice("candidates", candidates, get_args(CandidateSet))
         check_choice("unknown", unknown, get_args(Unknown))
         selection = Selection.create(self.labels, exclude, filter, diversity)
-        is_batch = is_history_batch(self.graph, history)
-        users, skipped = [], []
-        for number, each in enumerate(history if is_batch else [history]):
-            try:
-                visited, left_out = read_history(self.labels, each, unknown)
-            except (UnknownNodeError, WalkError) as error:
-                raise (type(error)(f"history {number}: {error}") if is_batch else error) from None
-            users.append(visited)
-            skipped.append(left_out)
-        tops = self.recommend_visited(users, k, candidates, [selection] * len(users), theory=theory)
-        for top, left_out in zip(tops, skipped, strict=True):
-            top.skipped = left_out
+        users, is_batch = read_each(self.graph, history, lambda each: read_history(self.labels, each, unknown))
+        visited = [each for each, _ in users]
+        tops = self.recommend_visited(visited, k, candidates, [selection] * len(users), theory=theory)
+        for top, (_, skipped) in zip(tops, users, strict=True):
+            top.skipped = skipped
         return tops if is_batch else tops[0]
 
     def recommend_visited(
