@@ -64,9 +64,10 @@ class Recommender:
         require_edges(as_graph(graph))
         self.graph = graph
         self.ranker = as_ranker(ranker, alpha=alpha, weights=weights, seed=seed)
-        self._settings = None
+        self.settings: Any = None
+        """Arguments that make the ranker, or None if it was made before."""
         if isinstance(ranker, str):
-            self._settings = {"ranker": ranker, "alpha": alpha, "weights": weights and dict(weights), "seed": seed}
+            self.settings = {"ranker": ranker, "alpha": alpha, "weights": weights and dict(weights), "seed": seed}
         self.part_rankers = _find_part_rankers(self.ranker)
         """Components that can be prepared, by name."""
         alphas = [each.alpha for each in self.part_rankers.values()]
@@ -211,7 +212,7 @@ class Recommender:
         if not nodes:
             raise SettingError("there are no nodes to prepare; name some, or none for all.")
         if file is not None:
-            prepare_file(file, self.graph, self._require_parts(), nodes, backend, progress, self._settings)
+            prepare_file(file, self.graph, self._require_parts(), nodes, backend, progress, self.settings)
             self.load(file)
             return
         if missing := self.find_missing(nodes):

@@ -50,8 +50,9 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
     service.settings.check_walks(body.batch)
     check_count("k", body.k, MAX_K)
     opened = await service.open_graph(body.graph)
-    body.fill(opened.settings)
-    recommender = None if body.alpha != opened.settings["alpha"] else opened.get_recommender(*body.ranker_settings)
+    settings = opened.recommender.settings
+    body.fill(settings)
+    recommender = opened.get_recommender(*body.ranker_settings) if body.alpha == settings["alpha"] else None
     if recommender is None:
         return await _compute(computations.recommend_nodes, body, request)
 

@@ -68,8 +68,6 @@ class OpenGraph:
     def __init__(self, graph: Graph, labels: LabelReader | None = None, file: Path | None = None) -> None:
         self.graph, self.file = graph, file
         self.labels = labels or LabelReader(graph)
-        self.settings: dict[str, Any] = {"ranker": "mixture", "alpha": 0.85, "weights": None, "seed": 0}
-        """Arguments of the default recommender: those of the prepared nodes."""
         self.picture: bytes | None = None
         """The picture as compressed JSON, once it was requested."""
         self.answers: dict[str, bytes] = {}
@@ -169,8 +167,7 @@ class StoredGraph:
         opened = OpenGraph(graph, LabelIndex(graph))
 
         def load_parts(path: Path) -> None:
-            opened.settings = read_settings(path)
-            opened.recommender = Recommender(graph, **opened.settings)
+            opened.recommender = Recommender(graph, **read_settings(path))
             opened.recommender.load(path)
             opened.recommender.recommend([], 1)  # computes once what users without a history need
 
