@@ -90,7 +90,7 @@ class Popularity(Ranker):
         """Count users, or the steps of walks: their starts do not count, since on Wikispeedia they are assigned."""
         if by_user:
             check_walks(graph, walks)
-            visits = np.asarray(build_incidence(walks, walks.users).sum(axis=0)).ravel().astype(np.int64)
+            visits = build_incidence(walks, walks.users).sum(axis=0).astype(np.int64)
         else:
             visits = np.bincount(_list_steps(graph, walks)[1], minlength=graph.num_nodes)
         return cls(freeze_array(visits))
