@@ -77,12 +77,6 @@ def test_last_node_may_be_a_revisit():
     assert cg.recommend(g, ["a", "b", "a"], ranker="pagerank").history == ["a", "b"]
 
 
-def test_dead_end_falls_back_to_the_neighbors_of_the_walk():
-    g = cg.Graph.from_edges([(0, 1), (0, 2), (1, 0), (3, 1)], directed=True)
-    assert list_labels(cg.recommend(g, [0, 1], candidates="last", ranker="pagerank")) == [2]
-    assert list_labels(cg.recommend(g, [2], candidates="last", ranker="pagerank")) == []
-
-
 def test_custom_rankers_may_offer_scores_of_zero():
     class Even:
         name = "even"
