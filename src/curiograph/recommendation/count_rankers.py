@@ -119,10 +119,11 @@ class UserCounts:
     def look_up(self, keys: Int64, excluded_users: Int64 | None = None) -> Int64:
         """Return the count of each key, without the occurrences of the excluded user given for each."""
         place = self.keys.get_indexer(keys)  # -1 for those that did not occur
-        if excluded_users is None:
-            return self.counts[place]
-        pairs = np.where(place < 0, -1, excluded_users * len(self.keys) + place)
-        return self.counts[place] - self.pair_counts[self.pairs.get_indexer(pairs)]
+        counts: Int64 = self.counts[place]
+        if excluded_users is not None:
+            pairs = np.where(place < 0, -1, excluded_users * len(self.keys) + place)
+            counts = counts - self.pair_counts[self.pairs.get_indexer(pairs)]
+        return counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,9 +52,10 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
     opened = await service.open_graph(body.graph)
     settings = opened.recommender.settings
     body.fill(settings)
-    recommender = opened.get_recommender(*body.ranker_settings) if body.alpha == settings["alpha"] else None
-    if recommender is None:
+    prepared = opened.get_recommender(*body.ranker_settings) if body.alpha == settings["alpha"] else None
+    if prepared is None:
         return await _compute(computations.recommend_nodes, body, request)
+    recommender = prepared
 
     def read() -> tuple[list[QueryUser], list[int]]:
         """Return the histories, and the nodes of all if some are not prepared."""
