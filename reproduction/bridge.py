@@ -22,7 +22,7 @@ from curiograph.recommendation.count_rankers import ItemKnn
 from curiograph.recommendation.incidence import build_incidence
 from curiograph.recommendation.ranker import Ranker, find_candidates
 from curiograph.recommendation.rankers import PageRankRanker
-from curiograph.recommendation.selection import EVERYTHING, Selection, select_best
+from curiograph.recommendation.selection import Selection, select_best
 from reproduction.core_graphs import core
 from reproduction.people import TITLES, load_datasets
 from reproduction.recommenders import Als
@@ -153,7 +153,7 @@ def measure_slates(log: Log, place: int, scores: Float64, als: Float64) -> Itera
     nodes, offered = np.arange(len(scores), dtype=np.int32), np.isfinite(scores)
     scores, als = (np.where(offered, each, 0) / each.max() for each in (scores, als))
     items = Candidates(np.array([0, len(nodes)]), nodes)
-    (best,) = select_best(log.graph, items, scores, offered, [EVERYTHING], POOL)
+    (best,) = select_best(log.graph, items, scores, offered, [Selection()], POOL)
     gains = 1 / np.log2(np.arange(2, K + 2))
     targets, covers = log.targets[place], dict[str, Float64]()
     new = targets[log.is_new[place, targets]]

@@ -61,8 +61,8 @@ def remove_items(recommender: Recommender, history: History, rng: np.random.Gene
     # the removed item is excluded: it is not visited any more, and would take a place itself
     without = [Selection(excluded=np.asarray([v], np.int32)) for v in visited]
     lists = [[label for label, _ in each] for each in recommender.recommend_visited(shorter, K, "all", without)]
-    again = recommender.recommend_visited(shorter, K, "all", [Selection(given=nodes)] * len(visited))
-    scores = np.asarray([[score for _, score in each] for each in again])
+    again = recommender.recommend_visited(shorter, K, "all", [Selection(allowed=nodes)] * len(visited))
+    scores = np.asarray([[dict(each)[label] for label, _ in top] for each in again])
     removed = {"named": named, "true": scores.argmin(axis=0), "random": rng.integers(len(visited), size=len(top))}
     return {
         kind: [label not in lists[place] for (label, _), place in zip(top, places, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +13,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph import kernels
 from curiograph.agents.heuristics import GreedyAgent
-from curiograph.exploration.mdp import Candidates
-from curiograph.recommendation.parts import Part, sum_parts
+from curiograph.recommendation.parts import Part, Parts, sum_parts
 
 
 def random_graph(num_nodes: int, num_links: int, seed: int) -> cg.Graph:
@@ -62,23 +62,13 @@ def test_exact_parts_and_the_mean_of_sampled_ones():
     assert np.all(np.abs(drawn.mean(axis=0)[shown] - scores) < 4 * errors + 0.01 * scores)  # the last steps are omitted
 
 
-def test_scores_are_sums_over_the_parts_of_a_history():
-    rng = np.random.default_rng(3)
-    sizes, graph = (1, 5, 20, 7), cg.toys.cycle(20)
-    visits = [{int(v): float(np.float32(rng.random())) for v in rng.permutation(20)[:size]} for size in sizes]
-    kept = {
-        start: Part(np.array(list(part), np.int32), np.array(list(part.values()), np.float32), 2.0)
-        for start, part in enumerate(visits)
-    }
-    ranker = cg.CuriousRanker(kept={graph: kept}, simulates=False)
-    histories = [np.array(history, np.int32) for history in ([1, 9], [9], [3, 2, 1])]  # 9 is not prepared
-    candidates = Candidates(np.array([0, 20, 20, 23]), np.array([*range(20), 4, 0, 4], np.int32))
-    expected = [
-        sum(visits[start].get(v, 0.0) for start in starts) / (2.0 * len(starts))
-        for starts, nodes in (([1], range(20)), ([3, 2, 1], (4, 0, 4)))
-        for v in nodes
-    ]
-    assert ranker.scores(graph, histories, candidates).tolist() == pytest.approx(expected, rel=1e-12)
+def test_a_part_is_found_without_reading_all():
+    starts = np.arange(0, 2_000_000, 2, dtype=np.int32)
+    parts = Parts({"starts": starts})
+    tracemalloc.start()
+    assert [v in parts for v in (0, 1, 77, 1_999_998, 1_999_999)] == [True, False, False, True, False]
+    assert tracemalloc.get_traced_memory()[1] < len(starts)
+    tracemalloc.stop()
 
 
 @given(seed=st.integers(0, 10_000), nodes=st.integers(3, 40), users=st.integers(1, 4), rankers=st.integers(1, 3))

@@ -193,6 +193,7 @@ def test_methods_that_cannot_be_fitted_are_skipped(walks, monkeypatch):
         ({"methods": ["svd"]}, "'svd'"),
         ({"methods": "ease"}, "'ease'"),
         ({"ks": []}, "ks is \\[\\]"),
+        ({"ks": 10}, "ks is 10"),
         ({"ks": [0]}, "k is 0"),
         ({"walkers": 0}, "walkers is 0"),
         ({"graph": [(1, 2)]}, "list"),

@@ -140,6 +140,7 @@ def test_rankers_without_parts_have_nothing_to_save(tmp_path):
     made = cg.Recommender(cg.toys.library(), AdaptedRanker(LowestFirst()))
     with pytest.raises(cg.SettingError, match="'lowest-first'"):
         made.prepare(file=tmp_path / "parts.safetensors")
-    with pytest.raises(cg.SettingError, match="'music'"):
-        cg.Recommender(cg.toys.library()).prepare("music")
+    for labels in ("music", 5):
+        with pytest.raises(cg.SettingError, match=f"{labels!r}"):
+            cg.Recommender(cg.toys.library()).prepare(labels)
     assert not list(tmp_path.iterdir())

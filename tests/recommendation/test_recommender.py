@@ -77,12 +77,6 @@ def test_last_node_may_be_a_revisit():
     assert cg.recommend(g, ["a", "b", "a"], ranker="pagerank").history == ["a", "b"]
 
 
-def test_dead_end_falls_back_to_the_neighbors_of_the_walk():
-    g = cg.Graph.from_edges([(0, 1), (0, 2), (1, 0), (3, 1)], directed=True)
-    assert list_labels(cg.recommend(g, [0, 1], candidates="last", ranker="pagerank")) == [2]
-    assert list_labels(cg.recommend(g, [2], candidates="last", ranker="pagerank")) == []
-
-
 def test_custom_rankers_may_offer_scores_of_zero():
     class Even:
         name = "even"
@@ -168,6 +162,7 @@ def test_local_push_agrees_with_the_exact_solution(monkeypatch, directed, which)
     [
         ("music", {}, cg.errors.WalkError, "'music'"),
         (3, {}, cg.errors.WalkError, "the history is 3"),
+        (np.array(3), {}, cg.errors.WalkError, "the history is array(3)"),
         (["musik"], {}, cg.UnknownNodeError, "'musik'"),
         ([["music"], ["musik"]], {}, cg.UnknownNodeError, "history 1: the graph has no node 'musik'"),
         (["music"], {"exclude": "logic"}, cg.SettingError, "'logic'"),
@@ -184,6 +179,11 @@ def test_bad_input(history, settings, error, message):
     with pytest.raises(error) as caught:
         cg.recommend(cg.toys.library(), history, **settings)
     assert message in str(caught.value)
+
+
+def test_a_list_longer_than_the_graph_has_all_that_is_reached():
+    for settings in ({}, {"diversity": 0.5}, {"filter": lambda label: True}):
+        assert len(cg.recommend(cg.toys.library(), ["music"], k=10**30, ranker="pagerank", **settings)) == 11
 
 
 def test_recent_visits_weigh_more():

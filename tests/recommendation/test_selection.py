@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.exploration.mdp import Candidates
-from curiograph.recommendation.selection import EVERYTHING, compute_jaccard, select_best
+from curiograph.recommendation.selection import Selection, compute_jaccard, select_best
 from oracles.selection import select_by_marginal_relevance
 from support.small_graphs import graphs, histories
 
@@ -111,7 +111,7 @@ def test_best_scores_are_selected_and_ties_are_in_order(seed, sizes, k):
     offsets = np.array([0, *np.cumsum(sizes)])
     nodes = np.concatenate([np.sort(rng.permutation(31)[:size]) for size in sizes]).astype(np.int32)
     scores, offered = rng.integers(0, 6, len(nodes)).astype(float), rng.random(len(nodes)) < 0.8
-    found = select_best(graph, Candidates(offsets, nodes), scores, offered, [EVERYTHING] * len(sizes), k)
+    found = select_best(graph, Candidates(offsets, nodes), scores, offered, [Selection()] * len(sizes), k)
     for best, first, end in zip(found, offsets, offsets[1:], strict=False):
         expected = sorted((i for i in range(first, end) if offered[i]), key=lambda i: (-scores[i], i))[:k]
         assert best.tolist() == expected

@@ -8,11 +8,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 import curiograph as cg
 from curiograph.centrality.history import History
-from curiograph.recommendation.selection import EVERYTHING
+from curiograph.recommendation.selection import Selection
 from curiograph.service import state
 from curiograph.service.batching import BATCH_SIZE, Batcher, QueryUser, RecommendQuery
 from curiograph.service.error_responses import BusyError
@@ -51,7 +49,7 @@ def make_request(
         "is_diverse": False,
     } | query
     positions = [recommender.graph.positions(history).tolist() for history in histories]
-    users = [QueryUser(History.from_visits(visits), EVERYTHING) for visits in positions]
+    users = [QueryUser(History.from_visits(visits), Selection()) for visits in positions]
     return RecommendQuery(recommender, k, **settings), users
 
 
@@ -174,16 +172,3 @@ def test_numbers_prepared_by_requests_are_limited(monkeypatch):
         await asyncio.to_thread(service.workers.stop)
 
     asyncio.run(prepare())
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_pagerank_of_prepared_nodes_is_additive(directed):
-    graph = cg.generate("ba", nodes=40, seed=1)
-    edges = [(u, v) for u in graph.labels for v in graph.neighbors(u) if not directed or u < v]
-    graph = cg.Graph.from_edges(edges, directed=directed, nodes=range(40))
-    solved, summed = cg.Recommender(graph, "pagerank"), cg.Recommender(graph, "pagerank")
-    summed.prepare()
-    for history in ([3], [5, 1, 20], [39, 38, 0]):
-        for which in ("all", "last", "history"):
-            one, other = (recommender.recommend(history, 40, candidates=which) for recommender in (solved, summed))
-            assert [score for _, score in one] == pytest.approx([score for _, score in other], rel=1e-6)

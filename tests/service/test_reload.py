@@ -102,15 +102,32 @@ def test_graph_and_prepared_nodes_are_replaced_together(file, tmp_path, caplog):
     assert opened.recommender.num_prepared > 0
 
 
-@pytest.mark.parametrize("ranker", ["mixture", "pagerank", "pagerank:0.7"])
-def test_ranker_and_alpha_of_the_prepared_nodes_are_the_default(ranker, file, tmp_path):
-    parts, recommender = tmp_path / "parts.safetensors", cg.Recommender(cg.Graph.from_edges(OLD), ranker, alpha=0.4)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"ranker": "mixture"},
+        {"ranker": "mixture", "weights": {"pagerank": 1}},  # without the other components
+        {"ranker": "pagerank"},
+        {"ranker": "pagerank:0.7"},
+    ],
+)
+def test_ranker_and_alpha_of_the_prepared_nodes_are_the_default(settings, file, tmp_path):
+    settings = settings | {"alpha": 0.4}
+    parts, recommender = tmp_path / "parts.safetensors", cg.Recommender(cg.Graph.from_edges(OLD), **settings)
     recommender.prepare(file=parts)
     with open_client(graphs={"items": file}, parts={"items": parts}) as client:
         wait_until(lambda: client.get("/readyz").status_code == 200)
-        for body in ({}, {"alpha": 0.4}, {"alpha": 0.85}, {"ranker": "pagerank"}, {"ranker": "igt"}):
+        for body in (
+            {},
+            {"alpha": 0.4},
+            {"alpha": 0.85},
+            {"ranker": "pagerank"},
+            {"ranker": "igt"},
+            {"ranker": "mixture"},
+        ):
             found = client.post("/api/v1/recommend", json={"graph": "items", "history": ["a", "b"], **body}).json()
-            expected = cg.recommend(recommender.graph, ["a", "b"], **{"alpha": 0.4, "ranker": ranker} | body)
+            wanted = settings | body if body.keys() <= {"alpha"} else {"alpha": 0.4} | body
+            expected = cg.recommend(recommender.graph, ["a", "b"], **wanted)
             assert {each["node"]: each["score"] for each in found["recommendations"]} == pytest.approx(dict(expected))
         assert client.app.state.service.graphs.open("items").recommender.num_prepared == recommender.num_prepared
 

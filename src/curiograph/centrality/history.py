@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_v
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_plain, is_array
 from curiograph.validation import is_number
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +70,26 @@ def make_uniform_teleport(nodes: Int32) -> Teleport:
 
 
 def make_teleports(graph: Graph, history: Any) -> tuple[list[Teleport], bool]:
-    """Return q of one history (uniform on all nodes if it is None) or of each of several, and whether they are several.
+    """Return q of one history (uniform if it is None) or of each of several, and whether they are several."""
+    if history is None:
+        return [make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))], False
+    return read_each(graph, history, partial(make_teleport, graph))
+
+
+def read_each(graph: Graph, history: Any, read: Callable[[Any], Result]) -> tuple[list[Result], bool]:
+    """Return what a function reads of one history or of each of several, and whether they are several.
 
     Errors in one of several histories name its number.
     """
-    if history is None:
-        return [make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))], False
     if not is_history_batch(graph, history):
-        return [make_teleport(graph, history)], False
-    teleports = []
+        return [read(history)], False
+    found = []
     for number, each in enumerate(history):
         try:
-            teleports.append(make_teleport(graph, each))
+            found.append(read(each))
         except (UnknownNodeError, WalkError, SettingError) as error:
             raise type(error)(f"history {number}: {error}") from None
-    return teleports, True
+    return found, True
 
 
 def is_history_batch(graph: Graph, history: Any) -> bool:
@@ -119,11 +127,11 @@ def check_p_g(p_g: Any) -> float:
     return float(p_g)
 
 
-def list_labels(name: str, labels: Any, alternative: str = "") -> list[Hashable]:
-    """Return node labels as a list of Python values; raise WalkError if they are no list, or an empty one."""
+def list_labels(name: str, labels: Any, alternative: str = "", least: int = 1) -> list[Hashable]:
+    """Return node labels as a list of Python values; raise WalkError if they are no list, or fewer than `least`."""
     if isinstance(labels, str | bytes) or not (isinstance(labels, Sequence) or is_array(labels)):
         raise WalkError(f"{name} is {quote_value(labels)}; give a list of node labels{alternative}.")
-    if len(labels) == 0:
+    if len(labels) < least:
         raise WalkError(f"{name} is empty; give at least one node label{alternative}.")
     return [as_plain(label) for label in labels]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.arrays import Float64
-from curiograph.centrality.history import Teleport, check_alpha, make_teleport, make_teleports
+from curiograph.arrays import Float64, Int32
+from curiograph.centrality.history import Teleport, check_alpha, make_teleport, make_teleports, make_uniform_teleport
 from curiograph.errors import ConvergenceError, SettingError, quote_value
 from curiograph.graph.graph import Graph, as_graph, require_nodes
 from curiograph.plotting import Axes, plot_curves, plot_ranking
@@ -23,6 +23,7 @@ TOLERANCE = 1e-12
 MAX_ITERATIONS = 10_000
 
 _NUM_PLOTTED = 10
+_STARTS_TOGETHER = 64  # nodes from which PageRank is solved at a time; bounds the memory
 _ROUNDING = 1e-15  # scores this close may differ by the order of summation
 _SORTED_ENTRIES = 2_000_000  # up to this size, sorting rows by length pays off; beyond, memory bandwidth dominates
 
@@ -190,6 +191,16 @@ def compute_flow_scales(graph: Graph, alpha: float, rows: NDArray[Any]) -> Any:
     walkers reach dead ends.
     """
     return 1 / (1 - alpha + alpha * rows[:, graph.transition.share == 0].sum(axis=1))
+
+
+def iterate_visits(graph: Graph, alpha: float, nodes: Sequence[int] | Int32) -> Iterator[tuple[Float64, float]]:
+    """Yield the expected visits of all nodes before the first teleport, and their sum, for each start in `nodes`."""
+    for first in range(0, len(nodes), _STARTS_TOGETHER):
+        starts = np.asarray(nodes[first : first + _STARTS_TOGETHER], np.int32)
+        rows = compute_pagerank_rows(graph, alpha, [make_uniform_teleport(start) for start in starts[:, None]])
+        sums = compute_flow_scales(graph, alpha, rows)
+        rows *= sums[:, None]
+        yield from zip(rows, sums.tolist(), strict=True)
 
 
 def check_positive(name: str, value: Any) -> float:

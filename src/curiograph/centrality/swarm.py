@@ -213,22 +213,16 @@ class SwarmVisits:
         The shape is alphas x groups x touched nodes.
         """
         powers = alphas[None, :] ** np.arange(len(self.steps))[:, None]
-        table = self._table @ powers
-        return np.ascontiguousarray(table.T).reshape(len(alphas), self.groups, len(self.touched))
-
-    @cached_property
-    def _table(self) -> Any:
-        """Sparse array of shape (groups x touched nodes) x steps."""
-        groups, width = self.groups, len(self.touched)
-        rows, columns, values = [], [], []
-        for k, step in enumerate(self.steps):
-            wide = step if step.shape[0] == groups else scipy.sparse.vstack([step] * groups)
-            entries = wide.tocoo()
-            rows.append(entries.coords[0] * width + np.searchsorted(self.touched, entries.coords[1]))
-            columns.append(np.full(entries.nnz, k))
-            values.append(entries.data)
-        places = (np.concatenate(rows), np.concatenate(columns))
-        return scipy.sparse.csr_array((np.concatenate(values), places), shape=(groups * width, len(self.steps)))
+        expected = np.zeros((len(alphas), self.groups, len(self.touched)))
+        for power, step in zip(powers, self.steps, strict=True):
+            entries = step.tocoo()
+            group, place = entries.coords[0], self.touched.searchsorted(entries.coords[1])
+            visits = np.multiply.outer(power, entries.data)
+            if step.shape[0] == self.groups:
+                expected[:, group, place] += visits
+            else:  # all groups agree
+                expected[:, :, place] += visits[:, None]
+        return expected
 
 
 def combine_visits(several: Sequence[SwarmVisits], alphas: Float64) -> tuple[Int64, Float64, Float64]:

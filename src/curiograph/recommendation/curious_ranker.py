@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -60,12 +60,6 @@ class CuriousRanker(PartRanker):
     seed: int = 0
     """Random seed."""
     name: str = "curious"
-    workers: int | None = field(default=None, repr=False)
-    """Number of threads. Default: one per processor."""
-    simulates: bool = field(default=True, repr=False)
-    """Whether missing parts are simulated. If not, only the prepared nodes of a history count."""
-    kept: dict[Graph, MutableMapping[int, Part]] = field(default_factory=dict, repr=False)
-    """Parts computed or loaded so far, by graph and position."""
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)

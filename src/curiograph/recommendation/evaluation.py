@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +148,7 @@ def evaluate_recommenders(
     """
     if not hasattr(walks, "offsets"):
         raise SettingError(f"the walks are {quote_value(walks)}; give Trajectories, as `walks` of a dataset.")
-    if isinstance(ks, (str, bytes)) or not len(ks):
+    if isinstance(ks, (str, bytes)) or not isinstance(ks, Collection) or not len(ks):
         raise SettingError(f"ks is {quote_value(ks)}; give a list of lengths such as [5, 10].")
     lengths = sorted({check_integer("k", k, 1, "give lengths of lists of 1 or more") for k in ks})
     check_integer("walkers", walkers, 1, "give the number of walkers, 1 or more")
@@ -243,7 +243,7 @@ class Catalog:
     def from_split(cls, split: LogSplit, seed: int = 0) -> Catalog:
         """Count the training users of every item."""
         visitors = build_incidence(split.train, split.train.users)
-        counts = np.asarray(visitors.sum(axis=0)).ravel()
+        counts = visitors.sum(axis=0)
         order = np.random.default_rng([seed, 2]).permutation(len(counts))
         return cls(
             popular=order[np.argsort(-counts[order], kind="stable")].astype(np.int32),
@@ -290,7 +290,7 @@ def measure_users(top: Int32, popular: Int32, targets: Sequence[Int32], catalog:
     gains = 1 / np.log2(np.arange(2, k + 2))
     lengths = listed.sum(axis=1)
     # the similarities of all pairs of a list add up to half of |sum of the vectors|^2 - the number of items
-    total = np.asarray((count_items(top, len(catalog.popular)) @ catalog.vectors).power(2).sum(axis=1)).ravel()
+    total = (count_items(top, len(catalog.popular)) @ catalog.vectors).power(2).sum(axis=1)
     pairs = lengths * (lengths - 1.0)
     diversity = np.divide(pairs - (total - lengths), pairs, out=np.full(len(top), np.nan), where=pairs > 0)
     return np.column_stack(
@@ -335,7 +335,7 @@ def _measure_ranker(
             mean = float(np.mean(own[is_known])) if is_known.any() else float("nan")
             estimates[name], samples[name] = _estimate(mean, drawn), drawn
         lists = count_items(top[:, :k], len(catalog.popular))
-        counts, num_items = np.asarray(lists.sum(axis=0)).ravel(), lists.shape[1]
+        counts, num_items = lists.sum(axis=0), lists.shape[1]
         blocks = []
         for times in draw_weights(len(values), seed):
             for block in np.array_split(times, max(1, len(times) * num_items // _BATCH_SCORES)):

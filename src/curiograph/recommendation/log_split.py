@@ -88,7 +88,7 @@ def split_log(
         in_train, events, is_early = ~is_tested, events[is_tested], is_early[is_tested]
     train = walks.select_visits(in_train.sort_index().to_numpy())
     train = train[train.lengths > 0]
-    kept = np.asarray(build_incidence(train, train.users).sum(axis=0)).ravel() >= item_users
+    kept = build_incidence(train, train.users).sum(axis=0) >= item_users
     if not kept.any():
         raise WalkError(
             f"no item has {item_users} training users or more; give a smaller item_users, or a log with more events."

@@ -8,9 +8,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import accumulate, chain, pairwise
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,9 +79,7 @@ class Parts(MutableMapping[int, Part]):
 
     def _find_row(self, start: int) -> int | None:
         starts = self._arrays["starts"]
-        row = start  # if all nodes have parts
-        if row >= len(starts) or starts[row] != start:
-            row = int(starts.searchsorted(start))
+        row = int(starts.searchsorted(np.int32(start)))  # for another type, numpy would convert all of `starts`
         return row if row < len(starts) and starts[row] == start else None
 
     def __contains__(self, start: object) -> bool:
@@ -101,21 +99,24 @@ class Parts(MutableMapping[int, Part]):
         return len(self._arrays["starts"]) + len(self._added)
 
 
+@dataclass(frozen=True, eq=False)
 class PartRanker(Ranker):
     """A ranker whose scores are sums over the parts of visited nodes."""
 
     zero_is_unreached = True
-    alpha: float
-    """Probability to continue instead of teleporting to the history."""
-    kept: dict[Graph, MutableMapping[int, Part]]
-    """Parts computed or loaded so far, by graph and position."""
-    workers: int | None
+    _: KW_ONLY
+    workers: int | None = field(default=None, repr=False, compare=False)
     """Number of threads that compute parts. Default: one per processor."""
+    simulates: bool = field(default=True, repr=False, compare=False)
+    """Whether the parts of nodes that are not prepared are computed. If not, these nodes do not count, except that all
+    do in a PageRank of a history of which no node is prepared."""
+    kept: dict[Graph, MutableMapping[int, Part]] = field(default_factory=dict, repr=False, compare=False)
+    """Parts computed or loaded so far, by graph and position."""
 
-    def with_parts(self, kept: dict[Graph, MutableMapping[int, Part]], workers: int | None = None) -> PartRanker:
-        """Return a ranker of the same settings that keeps other parts."""
-        ranker: Any = self
-        return cast(PartRanker, replace(ranker, kept=kept, workers=workers or self.workers))
+    @property
+    @abstractmethod
+    def alpha(self) -> float:
+        """Probability to continue instead of teleporting to the history."""
 
     @abstractmethod
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -90,8 +91,10 @@ def _compute_tasks(
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield number and result of each task as they finish."""
     tasks = [list(nodes[first : first + _TASK_NODES]) for first in range(0, len(nodes), _TASK_NODES)]
-    threads = None if engine.backend == "local" and engine.workers == 1 else 1  # of each process
-    settings = {name: ranker.with_parts({}, threads) for name, ranker in rankers.items()}
+    in_process = engine.backend == "local" and engine.workers == 1
+    settings = {
+        name: replace(ranker, kept={}, workers=ranker.workers if in_process else 1) for name, ranker in rankers.items()
+    }
     return engine.iterate(
         _compute_task,
         (graph, settings),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +14,7 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32
 from curiograph.centrality.history import Teleport, check_alpha, make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
-from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
+from curiograph.centrality.pagerank import compute_pagerank_rows, iterate_visits
 from curiograph.errors import SettingError, UnknownNameError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
@@ -85,12 +85,6 @@ class PageRankRanker(PartRanker):
     recency: float = 1.0
     """Weight of a visited node in the teleport distribution, relative to the node that was visited next."""
     name: str = "pagerank"
-    workers: int | None = field(default=None, repr=False, compare=False)
-    """Number of threads that prepare. Default: one per processor."""
-    simulates: bool = field(default=True, repr=False, compare=False)
-    """Whether nodes that are not prepared count. If not, they only do if no node of a history is prepared."""
-    kept: dict[Graph, MutableMapping[int, Part]] = field(default_factory=dict, repr=False, compare=False)
-    """Parts prepared or loaded so far, by graph and position."""
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
@@ -119,15 +113,8 @@ class PageRankRanker(PartRanker):
             return super().contributions(graph, history, nodes)
         is_backward = not graph.directed and 0 < len(nodes) < len(history)
         starts, ends = (nodes, history) if is_backward else (history, nodes)
-        blocks = []
-        for first in range(0, len(starts), _BATCH_SIZE):
-            some = starts[first : first + _BATCH_SIZE]
-            rows = compute_pagerank_rows(
-                graph, self.alpha, [make_uniform_teleport(some[i : i + 1]) for i in range(len(some))]
-            )
-            totals = compute_flow_scales(graph, self.alpha, rows)
-            blocks.append((rows[:, ends] * totals[:, None], totals))
-        visits, totals = (np.concatenate(each) for each in zip(*blocks, strict=True))
+        solved = [(row[ends], total) for row, total in iterate_visits(graph, self.alpha, starts)]
+        visits, totals = (np.array(each) for each in zip(*solved, strict=True))
         if is_backward:  # undirected walks are reversible: strength(u) visits(u, v) = strength(v) visits(v, u)
             strength = graph.transition.strength[history]
             visits = visits.T * graph.transition.strength[nodes] / np.maximum(strength, 1e-300)[:, None]
@@ -156,15 +143,9 @@ class PageRankRanker(PartRanker):
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         if graph.num_nodes > MAX_SOLVED_NODES:
             return compute_in_threads(partial(self._push_parts, graph), nodes, self.workers)
-        parts = []
-        for first in range(0, len(nodes), _BATCH_SIZE):
-            teleports = [make_uniform_teleport(np.asarray([v], np.int32)) for v in nodes[first : first + _BATCH_SIZE]]
-            rows = compute_pagerank_rows(graph, self.alpha, teleports)
-            totals = compute_flow_scales(graph, self.alpha, rows)
-            everywhere = np.arange(graph.num_nodes, dtype=np.int32)
-            for row, total in zip(rows, totals.tolist(), strict=True):
-                parts.append(Part.of_most_visited(graph, everywhere, total * row, total))
-        return parts
+        everywhere = np.arange(graph.num_nodes, dtype=np.int32)
+        solved = iterate_visits(graph, self.alpha, nodes)
+        return [Part.of_most_visited(graph, everywhere, visits, total) for visits, total in solved]
 
     def _push_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         """Compute the parts of some positions by local push."""

@@ -10,8 +10,8 @@ from typing import Any, get_args
 import numpy as np
 
 from curiograph.arrays import Int32
-from curiograph.centrality.history import History, is_history_batch, list_labels
-from curiograph.errors import SettingError, UnknownNodeError, WalkError, quote_value
+from curiograph.centrality.history import History, list_labels, read_each
+from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph, require_edges
@@ -24,7 +24,7 @@ from curiograph.recommendation.ranker import CandidateSet, Ranker, RankerLike, f
 from curiograph.recommendation.rankers import MixtureRanker, PopularPageRank, as_ranker
 from curiograph.recommendation.reasons import Reason
 from curiograph.recommendation.recommended import Recommendations
-from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, read_history, select_best
+from curiograph.recommendation.selection import Filter, Selection, Unknown, read_history, select_best
 from curiograph.validation import check_choice, check_integer
 
 _BATCH_ENTRIES = 2**22  # users times nodes of a batch; bounds the memory, does not change the result
@@ -64,9 +64,10 @@ class Recommender:
         require_edges(as_graph(graph))
         self.graph = graph
         self.ranker = as_ranker(ranker, alpha=alpha, weights=weights, seed=seed)
-        self._settings = None
+        self.settings: Any = None
+        """Arguments that make the ranker, or None if it was made before."""
         if isinstance(ranker, str):
-            self._settings = {"ranker": ranker, "alpha": alpha, "weights": weights and dict(weights), "seed": seed}
+            self.settings = {"ranker": ranker, "alpha": alpha, "weights": weights and dict(weights), "seed": seed}
         self.part_rankers = _find_part_rankers(self.ranker)
         """Components that can be prepared, by name."""
         alphas = [each.alpha for each in self.part_rankers.values()]
@@ -91,22 +92,15 @@ class Recommender:
 
         The arguments are those of the function `recommend`.
         """
-        k = check_integer("k", k, 1, "ask for 1 recommendation or more")
+        k = min(check_integer("k", k, 1, "ask for 1 recommendation or more"), self.graph.num_nodes)
         check_choice("candidates", candidates, get_args(CandidateSet))
         check_choice("unknown", unknown, get_args(Unknown))
         selection = Selection.create(self.labels, exclude, filter, diversity)
-        is_batch = is_history_batch(self.graph, history)
-        users, skipped = [], []
-        for number, each in enumerate(history if is_batch else [history]):
-            try:
-                visited, left_out = read_history(self.labels, each, unknown)
-            except (UnknownNodeError, WalkError) as error:
-                raise (type(error)(f"history {number}: {error}") if is_batch else error) from None
-            users.append(visited)
-            skipped.append(left_out)
-        tops = self.recommend_visited(users, k, candidates, [selection] * len(users), theory=theory)
-        for top, left_out in zip(tops, skipped, strict=True):
-            top.skipped = left_out
+        users, is_batch = read_each(self.graph, history, lambda each: read_history(self.labels, each, unknown))
+        visited = [each for each, _ in users]
+        tops = self.recommend_visited(visited, k, candidates, [selection] * len(users), theory=theory)
+        for top, (_, skipped) in zip(tops, users, strict=True):
+            top.skipped = skipped
         return tops if is_batch else tops[0]
 
     def recommend_visited(
@@ -124,7 +118,7 @@ class Recommender:
         If they are not `explained`, they have no ranks, which the reasons need.
         A user who has visited nothing gets the nodes of most visitors, or of the highest PageRank without a history.
         """
-        graph, selections = self.graph, selections or [EVERYTHING] * len(histories)
+        graph, selections = self.graph, selections or [Selection()] * len(histories)
         tops: dict[int, Recommendations] = {}
         for is_new in (False, True):
             users = [user for user, history in enumerate(histories) if (len(history.nodes) == 0) == is_new]
@@ -136,8 +130,7 @@ class Recommender:
             size = min(fitting, _BATCH_USERS)
             for batch in (users[first : first + size] for first in range(0, len(users), size)):
                 visited = [histories[user].by_last_visit for user in batch]
-                skips_unreached = only_reached and all(selections[user].given is None for user in batch)
-                reached = score_reached(parts.values(), graph, visited) if skips_unreached else None
+                reached = score_reached(parts.values(), graph, visited) if only_reached else None
                 if reached is None:
                     found = find_candidates(graph, visited, which)
                     by_part = {name: score_candidates(part, graph, visited, found) for name, part in parts.items()}
@@ -150,9 +143,10 @@ class Recommender:
                 best = select_best(graph, found, scores, offered, [selections[user] for user in batch], k)
                 bounds = pairwise(found.offsets.tolist())
                 for user, history, (a, b), top in zip(batch, visited, bounds, best, strict=True):
-                    nodes = found.nodes[top]
-                    if only_reached and len(top) < k and selections[user].is_filter:
-                        nodes = np.append(nodes, self._find_unreached(history, selections[user], nodes, k - len(top)))
+                    nodes, selection = found.nodes[top], selections[user]
+                    is_filtered = selection.allowed is not None or selection.accept is not None
+                    if only_reached and is_filtered and len(top) < k:
+                        nodes = np.append(nodes, self._find_unreached(history, selection, nodes, k - len(top)))
                     zeros, ranks = np.zeros(len(nodes) - len(top)), {}
                     for name, each in by_part.items() if explained else ():
                         own = np.append(each[top], zeros)
@@ -168,22 +162,22 @@ class Recommender:
     def _find_unreached(self, history: Int32, selection: Selection, reached: Int32, count: int) -> Int32:
         """Return the most popular nodes that a filter accepts and that are neither visited nor reached."""
         allowed = np.arange(self.graph.num_nodes) if selection.allowed is None else selection.allowed
-        nodes = np.setdiff1d(allowed, np.concatenate([history, reached])).astype(np.int32)
-        candidates, offered = Candidates(np.array([0, len(nodes)]), nodes), np.ones(len(nodes), bool)
-        popularity = self._popular.scores(self.graph, [], candidates)
-        by_popularity = [replace(selection, diversity=0.0)]
-        (best,) = select_best(self.graph, candidates, popularity, offered, by_popularity, count)
-        return nodes[best]
+        nodes = np.setdiff1d(allowed, np.concatenate([history, reached, selection.excluded])).astype(np.int32)
+        popularity = self._popular.scores(self.graph, [], Candidates(np.array([0, len(nodes)]), nodes))
+        nodes = nodes[np.argsort(-popularity, kind="stable")]
+        return nodes[replace(selection, diversity=0.0).choose(self.graph, nodes, popularity, count)]
 
     def explain(self, history: Any, items: Any, *, theory: bool = False) -> list[Reason]:
         """Return the reason for each of some items; the arguments are those of the function `explain`."""
         visited, _ = read_history(self.labels, history, "error")
         labels = list_labels("items", items)
         nodes = np.asarray([self.labels.position(label) for label in labels], np.int32)
-        for label in (label for label, v in zip(labels, nodes, strict=True) if v in visited.nodes):
-            raise WalkError(f"the item {quote_value(label)} is in the history; leave it out of the items.")
-        top = self.recommend_visited([visited], len(nodes), "all", [Selection(given=nodes)], theory=theory)[0]
-        return top.reasons
+        for label, v in zip(labels, nodes, strict=True):
+            if v in visited.nodes:
+                raise WalkError(f"the item {quote_value(label)} is in the history; leave it out of the items.")
+        (top,) = self.recommend_visited([visited], len(nodes), "all", [Selection(allowed=nodes)], theory=theory)
+        reasons = {reason.node: reason for reason in top.reasons}
+        return [reasons[self.graph.names[v]] for v in nodes.tolist()]
 
     # ---- preparation ------------------------------------------------------------------------------------------------
 
@@ -209,7 +203,7 @@ class Recommender:
         progress : callable
             Called with a message and the share done.
         """
-        if isinstance(labels, (str, bytes)):
+        if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable | None):
             raise SettingError(f"the labels to prepare are {quote_value(labels)}; give a list of them.")
         backend = Engine("local", 1) if engine == "local" else as_engine(engine)
         nodes: Sequence[int] = range(self.graph.num_nodes)
@@ -218,7 +212,7 @@ class Recommender:
         if not nodes:
             raise SettingError("there are no nodes to prepare; name some, or none for all.")
         if file is not None:
-            prepare_file(file, self.graph, self._require_parts(), nodes, backend, progress, self._settings)
+            prepare_file(file, self.graph, self._require_parts(), nodes, backend, progress, self.settings)
             self.load(file)
             return
         if missing := self.find_missing(nodes):

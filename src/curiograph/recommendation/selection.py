@@ -41,8 +41,6 @@ class Selection:
     """Function of a label that returns whether it may be recommended."""
     diversity: float = 0.0
     """From 0, the best scores, to 1, the least similar nodes."""
-    given: Int32 | None = None
-    """Positions that are selected, in this order, from all candidates."""
 
     @classmethod
     def create(cls, reader: LabelReader, exclude: Any = (), filter: Filter = None, diversity: Any = 0.0) -> Selection:
@@ -61,22 +59,6 @@ class Selection:
             return cls(excluded, None, filter, float(diversity))
         return cls(excluded, find_labels("filter", filter), None, float(diversity))
 
-    @property
-    def is_filter(self) -> bool:
-        """Whether only some nodes may be recommended."""
-        return self.allowed is not None or self.accept is not None
-
-    def restrict(self, nodes: Int32, offered: NDArray[np.bool_]) -> None:
-        """Withdraw the offer of those candidates that are not to be recommended."""
-        if len(self.excluded):
-            offered &= ~np.isin(nodes, self.excluded)
-        if self.allowed is not None:
-            offered &= np.isin(nodes, self.allowed)
-
-    def count_best(self, k: int) -> int:
-        """Return how many of the best candidates `choose` needs."""
-        return sys.maxsize if self.accept is not None else _POOL * k if self.diversity else k
-
     def choose(self, graph: Graph, nodes: Int32, scores: Float64, k: int) -> Int64:
         """Return the places of the recommended ones of the best candidates, which are ordered.
 
@@ -85,14 +67,11 @@ class Selection:
         similarity to a node selected before. The similarity of two nodes is the Jaccard index of their closed
         neighborhoods.
         """
-        size = _POOL * k if self.diversity else k
-        best = np.arange(len(nodes))
-        if self.accept is not None:
-            accepted = (place for place, v in enumerate(nodes.tolist()) if self.accept(graph.label(v)))
-            best = np.fromiter(islice(accepted, size), np.int64)
+        accept = self.accept
+        places = (place for place, v in enumerate(nodes.tolist()) if accept is None or accept(graph.label(v)))
+        best = np.fromiter(islice(places, _POOL * k if self.diversity else k), np.int64)
         if not self.diversity or len(best) < 2:
-            return best[:k]
-        best = best[:size]
+            return best
         relevance = scores[best] - scores[best].min()
         relevance /= max(relevance.max(), 1e-300)
         similarity, chosen = compute_jaccard(graph, nodes[best]), [0]
@@ -134,32 +113,25 @@ def select_best(
 
     The candidates that a selection excludes are removed from `offered`.
     """
-    users = list(zip(selections, pairwise(candidates.offsets.tolist()), strict=True))
-    for selection, (a, b) in users:
-        selection.restrict(candidates.nodes[a:b], offered[a:b])
-    sizes = np.array([selection.count_best(k) for selection in selections])
-    bounds, counts, found = kernels.top_scores.find_largest(candidates.offsets, scores, offered, sizes)
+    nodes, sizes = candidates.nodes, []
+    for selection, (a, b) in zip(selections, pairwise(candidates.offsets.tolist()), strict=True):
+        if len(selection.excluded):
+            offered[a:b] &= ~np.isin(nodes[a:b], selection.excluded)
+        if selection.allowed is not None:
+            offered[a:b] &= np.isin(nodes[a:b], selection.allowed)
+        sizes.append(sys.maxsize if selection.accept is not None else _POOL * k if selection.diversity else k)
+    bounds, counts, found = kernels.top_scores.find_largest(candidates.offsets, scores, offered, np.array(sizes))
     chosen = []
-    for (selection, (a, b)), first, count in zip(users, bounds.tolist(), counts.tolist(), strict=False):
+    for selection, first, count in zip(selections, bounds.tolist(), counts.tolist(), strict=False):
         best = found[first : first + count]
         best = best[np.lexsort((best, -scores[best]))]
-        if selection.given is not None:
-            best = a + candidates.nodes[a:b].searchsorted(selection.given)
-        elif selection.accept is not None or selection.diversity:
-            best = best[selection.choose(graph, candidates.nodes[best], scores[best], k)]
-        chosen.append(best)
+        chosen.append(best[selection.choose(graph, nodes[best], scores[best], k)])
     return chosen
-
-
-EVERYTHING = Selection()
-"""The selection of the best scores."""
 
 
 def read_history(reader: LabelReader, history: Any, unknown: Unknown) -> tuple[History, list[Hashable]]:
     """Return the history that labels describe, and those labels that the graph does not have, if they are skipped."""
-    labels = getattr(history, "nodes", history)
-    is_empty = not isinstance(labels, (str, bytes)) and hasattr(labels, "__len__") and len(labels) == 0
-    values = [] if is_empty else list_labels("the history", labels)
+    values = list_labels("the history", getattr(history, "nodes", history), least=0)
     find = reader.position if unknown == "error" else reader.find
     positions = [find(value) for value in values]
     visits = [position for position in positions if position is not None]

@@ -166,6 +166,7 @@ def recommend_nodes(opened: OpenGraph, request: schemas.RecommendRequest) -> byt
     """Recommend nodes with an alpha or a ranker that nothing is prepared for."""
     default = Recommender(opened.graph, alpha=float(request.alpha or 0))
     recommender = vary_recommender(default, *request.ranker_settings)
+    assert recommender is not None  # the default one has all components
     answers, users = [], read_users(opened.labels, request, request.unknown_labels)
     for answer in answer_users(RecommendQuery.create(recommender, request), users):
         if isinstance(answer, Exception):

@@ -50,10 +50,12 @@ async def recommend(body: schemas.RecommendRequest, request: Request) -> Respons
     service.settings.check_walks(body.batch)
     check_count("k", body.k, MAX_K)
     opened = await service.open_graph(body.graph)
-    body.fill(opened.settings)
-    if not opened.is_prepared_for(body.ranker, body.alpha):
+    settings = opened.recommender.settings
+    body.fill(settings)
+    prepared = opened.get_recommender(*body.ranker_settings) if body.alpha == settings["alpha"] else None
+    if prepared is None:
         return await _compute(computations.recommend_nodes, body, request)
-    recommender = opened.get_recommender(*body.ranker_settings)
+    recommender = prepared
 
     def read() -> tuple[list[QueryUser], list[int]]:
         """Return the histories, and the nodes of all if some are not prepared."""

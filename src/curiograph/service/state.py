@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Awaitable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -125,13 +126,13 @@ class Service:
 
         def copy_ranker(ranker: PartRanker) -> PartRanker:
             kept = ranker.kept.get(opened.graph, {})
-            return ranker.with_parts({opened.graph: {node: kept[node] for node in nodes if node in kept}})
+            return replace(ranker, kept={opened.graph: {node: kept[node] for node in nodes if node in kept}})
 
         try:
             async with asyncio.timeout(self.settings.seconds):
                 while missing := recommender.find_missing(nodes)[:_NODES_PER_TASK]:
                     rankers = recommender.part_rankers  # a process needs their settings, not what they keep
-                    empty = {name: each.with_parts({}, workers=1) for name, each in rankers.items()}
+                    empty = {name: replace(each, kept={}, workers=1) for name, each in rankers.items()}
                     parts = await self.workers.run(compute_parts, empty, missing, graph=opened)
                     if recommender is given and opened.num_kept >= MAX_PARTS:
                         recommender = recommender.replace_parts(copy_ranker)  # whose parts are freed with it

@@ -30,7 +30,7 @@ from curiograph.human.data.datasets import KINDS, find_dataset, load_dataset
 from curiograph.human.prediction.predict import make_study
 from curiograph.plotting.graph_layout import compute_layout
 from curiograph.recommendation.parts_file import read_settings
-from curiograph.recommendation.rankers import PageRankRanker, as_ranker
+from curiograph.recommendation.rankers import PageRankRanker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.error_responses import LOG, InternalError, NotFoundError
 from curiograph.service.json_labels import LabelIndex
@@ -68,8 +68,6 @@ class OpenGraph:
     def __init__(self, graph: Graph, labels: LabelReader | None = None, file: Path | None = None) -> None:
         self.graph, self.file = graph, file
         self.labels = labels or LabelReader(graph)
-        self.settings: dict[str, Any] = {"ranker": "mixture", "alpha": 0.85, "weights": None, "seed": 0}
-        """Arguments of the default recommender: those of the prepared nodes."""
         self.picture: bytes | None = None
         """The picture as compressed JSON, once it was requested."""
         self.answers: dict[str, bytes] = {}
@@ -86,18 +84,9 @@ class OpenGraph:
         return Recommender(self.graph)
 
     @cached_property
-    def get_recommender(self) -> Callable[..., Recommender]:
-        """Return a recommender of the components of the default one by the settings of `vary_recommender`; the last
-        ones are kept."""
+    def get_recommender(self) -> Callable[..., Recommender | None]:
+        """Return `vary_recommender` of the default recommender; the last results are kept."""
         return lru_cache(_MAX_RECOMMENDERS)(partial(vary_recommender, self.recommender))
-
-    def is_prepared_for(self, ranker: str | None, alpha: float | None) -> bool:
-        """Return whether all that is prepared, which belongs to the default recommender, serves a ranker."""
-        is_known = (
-            ranker == self.settings["ranker"]
-            or as_ranker(ranker).parts().keys() <= self.recommender.ranker.parts().keys()
-        )
-        return is_known and alpha == self.settings["alpha"]
 
     @cached_property
     def places(self) -> Float64:
@@ -123,16 +112,20 @@ class OpenGraph:
             return self.copy
 
 
-def vary_recommender(default: Recommender, ranker: str, weights: Any, simulates: bool) -> Recommender:
+def vary_recommender(default: Recommender, ranker: str, weights: Any, simulates: bool) -> Recommender | None:
     """Return a recommender of the components of another one by its ranker, weights (pairs), and whether it computes
-    what is not prepared; if not, it uses the prepared nodes of a history, or PageRank if there are none."""
+    what is not prepared; if not, it uses the prepared nodes of a history, or PageRank if there are none. Return None if
+    it would need further components."""
     known: dict[str, Any] = {**default.part_rankers}
+    varied = Recommender(default.graph, ranker, weights=weights and dict(weights))
+    if not varied.part_rankers.keys() <= known.keys():
+        return None
 
     def share_parts(part: Any) -> Any:
         changes = {"recency": part.recency} if isinstance(part, PageRankRanker) else {}
         return replace(known[part.name], simulates=simulates, **changes)
 
-    return Recommender(default.graph, ranker, weights=weights and dict(weights)).replace_parts(share_parts)
+    return varied.replace_parts(share_parts)
 
 
 @dataclass
@@ -174,8 +167,7 @@ class StoredGraph:
         opened = OpenGraph(graph, LabelIndex(graph))
 
         def load_parts(path: Path) -> None:
-            opened.settings = read_settings(path)
-            opened.recommender = Recommender(graph, **opened.settings)
+            opened.recommender = Recommender(graph, **read_settings(path))
             opened.recommender.load(path)
             opened.recommender.recommend([], 1)  # computes once what users without a history need
 

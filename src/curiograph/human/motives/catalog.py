@@ -14,8 +14,7 @@ from curiograph.agents.agent import Agent, score_candidates
 from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, RandomAgent
 from curiograph.arrays import Float64
-from curiograph.centrality.history import make_uniform_teleport
-from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
+from curiograph.centrality.pagerank import iterate_visits
 from curiograph.errors import SettingError, UnknownNameError, quote_value
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
@@ -27,7 +26,6 @@ from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
 from curiograph.rewards.reward_names import RewardLike, as_reward
 
 _TASK_SIZE, _LARGE_TASK_SIZE = 2**14, 2**18  # choices
-_PAGERANK_BATCH = 64  # nodes from which PageRank is solved at a time: bounds the memory
 _MIN_PAGERANK = 1e-6  # relative to the largest of a choice
 _DIGITS = 9  # of scores; beyond, they differ by rounding
 _EMPOWERED_STEPS = 2
@@ -162,15 +160,11 @@ class PageRankMotive(Motive):
         sources, run_starts = np.unique(visited, return_index=True)
         run_stops = np.append(run_starts[1:], len(visited))
         scores = np.zeros(len(candidates.nodes))
-        for begin in range(0, len(sources), _PAGERANK_BATCH):
-            batch = slice(begin, begin + _PAGERANK_BATCH)
-            teleports = [make_uniform_teleport(np.array([source])) for source in sources[batch]]
-            ranks = compute_pagerank_rows(graph, self.alpha, teleports)
-            visits = ranks * compute_flow_scales(graph, self.alpha, ranks)[:, None]
-            for start, stop, visits_from_source in zip(run_starts[batch], run_stops[batch], visits, strict=True):
-                offsets = candidates.offsets[rows[start:stop]]
-                indices = concatenate_ranges(offsets, candidates.offsets[rows[start:stop] + 1] - offsets)
-                scores[indices] += visits_from_source[candidates.nodes[indices]]
+        solved = iterate_visits(graph, self.alpha, sources)
+        for start, stop, (visits, _) in zip(run_starts, run_stops, solved, strict=True):
+            offsets = candidates.offsets[rows[start:stop]]
+            indices = concatenate_ranges(offsets, candidates.offsets[rows[start:stop] + 1] - offsets)
+            scores[indices] += visits[candidates.nodes[indices]]
         return scores
 
 
