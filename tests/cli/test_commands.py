@@ -191,6 +191,9 @@ def test_recommend_for_one_and_for_many(run, here):
     more = ["--exclude", top[0][0], "--candidates", "history", "--weights", "pagerank=1,igt=0.5"]
     rows = run("recommend", "toy:library", "--history", "music,physics", *more, "--json").document["recommendations"]
     assert top[0][0] not in [row["node"] for row in rows]
+    assert "no node 'Musik'" in run("recommend", "toy:library", "--history", "music", "--exclude", "Musik").err
+    assert "Popular" in run("recommend", "toy:library", "--history", "").out
+    assert "in double quotes" in run("recommend", "toy:library", "--history", "Music, The").err
     many = run("recommend", "toy:library", "--histories", "events.csv", "-k", "2", "--json")
     assert [user["user"] for user in many.document["users"]] == ["ann", "bob", "cid", "dora"]
     assert "outside the graph: 1" in many.err

@@ -204,6 +204,18 @@ def test_bad_settings_are_named(walks, options, message):
         cg.evaluate_recommenders(walks, "last", item_users=2, **options)
 
 
+def test_answer_says_what_was_left_out_and_whether_the_graph_knows_test_events(walks):
+    found = cg.evaluate_recommenders(walks, "last", methods=["popularity", "pagerank"], **FEW)
+    assert "Left out: pagerank, it needs links; give graph=" in repr(found)
+    with pytest.raises(UnknownNameError, match="'pagerank'"):
+        found.difference("pagerank", "popularity", "mrr")
+    assert set(cg.evaluate_recommenders(walks, "last", **FEW).estimates) <= set(count_rankers.FITTED_RANKERS)
+    build = partial(cg.human.cooccurrence_graph, fewest=1)
+    for graph, knows_more in ((build, False), (build(walks), True)):
+        found = cg.evaluate_recommenders(walks, "last", methods=["pagerank"], graph=graph, **FEW)
+        assert found.to_dict()["graph_knows_test_events"] == ("may know test items" in found.answer) == knows_more
+
+
 def test_pagerank_is_evaluated_with_recency_and_alpha():
     lists = [["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"], ["d", "c", "b"]] * 3
     walks = cg.human.Trajectories.from_walks(lists)

@@ -32,7 +32,7 @@ def test_named_rankers_fulfill_the_contract(ranker):
     [
         Popular(),
         cg.CuriousRanker("igt-rg", walks=16),
-        cg.CuriousRanker("random", p_g=1, alpha=0, fallback="anywhere"),
+        cg.CuriousRanker("random", p_g=1, alpha=0.01, fallback="anywhere"),
         cg.MixtureRanker({"popular": Popular(), "pagerank": cg.PageRankRanker(0.5)}, {"popular": -1, "pagerank": 2}),
         cg.MixtureRanker({"inner": cg.MixtureRanker({"popular": Popular()})}),
     ],

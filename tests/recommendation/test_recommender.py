@@ -58,9 +58,10 @@ def test_candidates_follow_the_definition(data, which, ranker):
     top = cg.recommend(g, history, k=50, candidates=which, ranker=ranker)
     wanted = allowed(g, history, which)
     if which == "all" and ranker == "pagerank":
-        wanted &= reachable(g, history)
+        wanted = wanted & reachable(g, history) or wanted  # if nothing is reached, the most popular
     if which == "all" and ranker is BY_DEGREE:
-        assert set(list_labels(top)) <= wanted & reachable(cg.Graph(g.indptr, g.indices, directed=g.directed), history)
+        linked = reachable(cg.Graph(g.indptr, g.indices, directed=g.directed), history)
+        assert set(list_labels(top)) <= (wanted & linked or wanted)
     else:
         assert set(list_labels(top)) == wanted
     assert len(list_labels(top)) == len(set(list_labels(top)))
@@ -197,6 +198,30 @@ def test_recent_visits_weigh_more():
         recommender.prepare()
     with pytest.raises(cg.SettingError, match="recency is 0"):
         cg.PageRankRanker(recency=0)
+
+
+def test_visited_items_of_few_visitors_weigh_less():
+    lists = [["a", "b"], ["a", "c"], ["a", "d", "c"], ["b", "c", "a"], ["e", "c", "f"]]
+    g = cg.human.cooccurrence_graph(cg.human.Trajectories.from_walks(lists), fewest=1)
+    expected = cg.pagerank(g, alpha=0.6, history={"a": 4 / 9 * 0.5, "e": 1 / 6}).scores
+    recommender = cg.Recommender(g, "pagerank:0.5", alpha=0.6)
+    for _ in range(2):
+        top = recommender.recommend(["a", "e"])
+        assert [score for _, score in top] == pytest.approx([expected[g.position(label)] for label in list_labels(top)])
+        recommender.prepare()
+    for ranker in (recommender.ranker, "mixture", "igt", cg.CuriousRanker(support=20)):
+        cg.check_ranker(ranker, g)
+    mixed = {support: cg.recommend(g, ["a", "e"], ranker=cg.CuriousRanker(support=support)) for support in (0, 5)}
+    assert dict(mixed[0].reasons[0].shares)["e"] > dict(mixed[5].reasons[0].shares)["e"]
+
+
+def test_items_that_nothing_links_to_are_followed_by_popular_ones():
+    g = cg.Graph.from_arrays(
+        np.array([0, 1]), np.array([1, 2]), names=as_labels(range(4)), visitors=np.array([5, 9, 2, 1])
+    )
+    top = cg.recommend(g, [3], k=2)
+    assert list(top) == [(1, 0.0), (0, 0.0)]
+    assert str(top.reasons[0]) == "Not linked to what you visited, but visited by 9 people."
 
 
 def test_without_a_history_the_most_visited_come_first():

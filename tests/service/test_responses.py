@@ -179,13 +179,16 @@ def test_similar_nodes_are_recommended_to_who_visited_one(api):
     assert "'music'" in get_error(api.get(f"/api/v1/graphs/{LIBRARY}/similar", params={"node": "musik"}), 422)
 
 
-def test_long_histories_are_cut_to_their_last_visits(api):
-    history = ["logic"] * 3 + ["music", "physics"] * 250
-    found = post(api, "recommend", graph=LIBRARY, history=history, k=3)
-    assert found == post(api, "recommend", graph=LIBRARY, history=["music", "physics"], k=3)
-    (user,) = post(api, "recommend", graph=LIBRARY, histories=[history], alpha=0.5)["users"]
-    assert user["history"] == ["music", "physics"]
-    assert post(api, "rank", graph=LIBRARY, history=history)["history"] == history[-500:]
+def test_last_500_nodes_of_a_history_count_and_no_visited_one_is_recommended(tmp_path):
+    graph = cg.generate("ba", nodes=700, seed=0)
+    cg.write_graph(graph, tmp_path / "ba.safetensors")
+    history = [*range(600), *["unknown"] * 600]
+    with open_client(graphs={"long": tmp_path / "ba.safetensors"}) as api:
+        for settings in ({}, {"alpha": 0.5}):
+            (user,) = post(api, "recommend", graph="long", histories=[history], k=100, **settings)["users"]
+            assert user["history"] == list(range(100, 600))
+            assert {each["node"] for each in user["recommendations"]} == set(range(600, 700))
+        assert post(api, "rank", graph="long", history=list(range(600)))["history"] == list(range(100, 600))
 
 
 def test_prepared_only_lists_used_nodes(api):

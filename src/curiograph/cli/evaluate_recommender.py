@@ -31,15 +31,13 @@ def evaluate_recommender(
 
     [bold]curiograph evaluate-recommender events.csv --split last --out evaluation.json[/bold]
     """
-    from curiograph.recommendation.evaluation import METHODS
-
     check_out(output.out)
     walks = columns.read(log)
     with show_progress(output.quiet) as progress:
         found = cg.evaluate_recommenders(
             walks,
             split,
-            methods=method or METHODS,
+            methods=method or None,
             graph=cg.human.cooccurrence_graph if graph is None else options.open_graph(graph),
             alpha=alpha,
             test=test,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from curiograph.errors import FileFormatError, UnknownNameError, WalkError
+from curiograph.errors import FileFormatError, UnknownNameError, UnknownNodeError, WalkError
 
 if TYPE_CHECKING:
     from curiograph.graph.graph import Graph
@@ -193,4 +193,8 @@ def read_labels(graph: Graph, text: str) -> list[Hashable]:
     """Return the nodes that a list of labels names."""
     from curiograph.graph.labels import LabelReader
 
-    return LabelReader(graph).walk(split_labels(text))
+    try:
+        return LabelReader(graph).walk(split_labels(text))
+    except UnknownNodeError as error:
+        hint = """ A label with a comma is in double quotes, as in '"Paris, France",Oslo'.""" if "," in text else ""
+        raise UnknownNodeError(f"{error}{hint}") from None

@@ -11,7 +11,7 @@ import typer
 import curiograph as cg
 from curiograph.cli import options
 from curiograph.cli.output import check_out, emit, print_remark, show_progress
-from curiograph.errors import SettingError
+from curiograph.errors import SettingError, quote_value
 from curiograph.recommendation.parts_file import read_settings
 from curiograph.validation import check_integer
 
@@ -72,6 +72,9 @@ def recommend(
     settings: Any = {"candidates": candidates, "theory": theory}
     if exclude is not None:
         settings["exclude"] = options.split_labels(exclude)
+        unknown = [label for label in settings["exclude"] if recommender.labels.find(label) is None]
+        if unknown:
+            print_remark(f"--exclude: {graph} has no node {quote_value(unknown[0])}", output.quiet)
     if prepare and parts is not None:
         labels = None
         if top is not None:
@@ -84,7 +87,7 @@ def recommend(
     elif parts is not None:
         recommender.load(parts)
     if history is not None:
-        found = recommender.recommend(options.read_labels(g, history), k, **settings)
+        found = recommender.recommend(options.read_labels(g, history) if history else [], k, **settings)
         emit(output, found, found.to_frame(), graph=g)
     elif histories is not None:
         people, by_user = options.Columns().read(histories), dict[Any, list[Any]]()

@@ -84,6 +84,7 @@ class Popularity(Ranker):
     visits: Int64
     """Number of steps to each node, or of its users, by position."""
     name: str = "popularity"
+    is_personal = False
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories, *, by_user: bool = False) -> Popularity:

@@ -14,7 +14,7 @@ from curiograph import kernels
 from curiograph.agents.agent_names import AgentLike, as_agent
 from curiograph.agents.heuristics import GreedyAgent
 from curiograph.arrays import Int32
-from curiograph.centrality.history import check_alpha, check_p_g
+from curiograph.centrality.history import check_p_g
 from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_few_steps, simulate_swarm
 from curiograph.exploration.mdp import Fallback, check_fallback
 from curiograph.graph.batch import GraphBatch
@@ -62,7 +62,7 @@ class CuriousRanker(PartRanker):
     name: str = "curious"
 
     def __post_init__(self) -> None:
-        check_alpha(self.alpha)
+        super().__post_init__()
         check_p_g(self.p_g)
         check_fallback(self.fallback)
         check_seed(self.seed)
@@ -80,7 +80,7 @@ class CuriousRanker(PartRanker):
             new = dict(zip(missing, self.compute_parts(graph, missing), strict=True))
             kept.update(new)
             parts |= new
-        return [{v: parts[v] for v in history.tolist() if v in parts} for history in histories]
+        return [self.weigh_parts(graph, each, {v: parts[v] for v in each.tolist() if v in parts}) for each in histories]
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         agent, reward, workers = as_agent(self.agent), as_reward(self.reward), resolve_workers(self.workers)

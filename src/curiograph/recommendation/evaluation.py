@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
-from curiograph.arrays import Float64, Int32
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.bootstrap import INTERVAL_PERCENTILES, Estimate, draw_weights, make_columns, resample_means
 from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.graph import Graph, as_graph
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from curiograph.human.trajectories import Trajectories
 
 METHODS = (*FITTED_RANKERS, "pagerank", "igt+cpt", "mixture")
-"""Names of the rankers that are compared by default."""
+"""Names of the rankers; the last three need links."""
 USER_MEASURES = ("hit", "recall", "ndcg", "novelty", "serendipity", "diversity")
 """Measures at k that are means over users."""
 
@@ -56,11 +56,14 @@ class RecommenderEvaluation(Table):
 
     @property
     def answer(self) -> str:
-        """What the numbers rest on, in one sentence: items, test users, and users that could not be tested."""
+        """What the numbers rest on: items, test users, users that could not be tested, and what was left out."""
         items, users, left_out = (self.facts[name] for name in ("items", "test_users", "left_out_users"))
         few = ", too few to compare methods," if users < _FEW_USERS else ""
         cold = f"; {left_out:,} others have no item of the catalog before or after the cut" if left_out else ""
-        return f"{users:,} test users{few} and {items:,} items{cold}."
+        texts = [f"{users:,} test users{few} and {items:,} items{cold}."]
+        if self.facts["graph_knows_test_events"]:
+            texts.append("The graph was built from more than the training events, and may know test items.")
+        return " ".join([*texts, *(f"Left out: {name}, {why}" for name, why in self.skipped_methods.items())])
 
     def columns(self) -> dict[str, list[Any]]:
         columns: dict[str, list[Any]] = {"method": list(self.estimates)}
@@ -74,6 +77,8 @@ class RecommenderEvaluation(Table):
 
     def difference(self, method: str, other: str, measure: str) -> Estimate:
         """Return the difference of two methods in a measure, with the interval over the same resampled users."""
+        for each in (method, other):
+            check_choice("a method", each, tuple(self.estimates))
         value = self.estimates[method][measure].value - self.estimates[other][measure].value
         return _estimate(value, self.samples[method][measure] - self.samples[other][measure])
 
@@ -82,7 +87,7 @@ def evaluate_recommenders(
     walks: Trajectories,
     split: SplitKind = "time",
     *,
-    methods: Sequence[Any] = METHODS,
+    methods: Sequence[Any] | None = None,
     ks: Sequence[int] = (5, 10, 20),
     graph: Graph | Callable[[Trajectories], Graph] | None = None,
     test: float | None = None,
@@ -107,14 +112,15 @@ def evaluate_recommenders(
         all events of some users are held out; the last fifth of the distinct items of each are the test items, the
         events before are the history. "last": the last new item of every user is the test item, and all events before
         it are training events.
-    methods : sequence
+    methods : sequence, optional
         Names of methods (also "pagerank:0.9", as in `recommend`), rankers, or classes with `from_walks(graph, walks)`
-        that return a ranker.
+        that return a ranker. Default: the rankers fitted to people and, with a graph, "pagerank", "igt+cpt", "mixture".
     ks : sequence of int
         Lengths of the lists.
     graph : Graph or callable, optional
-        Graph of the items for PageRank and curious walkers, or a function of the training walks that returns one, such
-        as `cg.human.cooccurrence_graph`. Without links, methods that need them are left out.
+        Graph of the items for PageRank and curious walkers, or a function of the training walks that returns one:
+        `cg.human.cooccurrence_graph`, which the command takes by default. A graph that was built from all events knows
+        the test items, and `answer` says so if the graph has `visitors`.
     test : float, optional
         Share of the events ("time") or of the users ("user") to test on. Default: 0.2. Not for "last".
     alpha : float
@@ -152,6 +158,8 @@ def evaluate_recommenders(
         raise SettingError(f"ks is {quote_value(ks)}; give a list of lengths such as [5, 10].")
     lengths = sorted({check_integer("k", k, 1, "give lengths of lists of 1 or more") for k in ks})
     check_integer("walkers", walkers, 1, "give the number of walkers, 1 or more")
+    if methods is None:
+        methods = METHODS if graph is not None else FITTED_RANKERS
     if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
         raise SettingError(f"methods is {quote_value(methods)}; give a list of names such as {', '.join(METHODS)}.")
     named: dict[str, Any] = {}
@@ -164,10 +172,12 @@ def evaluate_recommenders(
     found = split_log(walks, split, test=test, item_users=item_users, max_users=max_users, seed=check_seed(seed))
     catalog = Catalog.from_split(found, seed)
     no_items = np.empty(0, np.int64)
-    items, no_links = Graph.from_arrays(no_items, no_items, names=found.train.names), "it needs links; give a graph."
+    items, knows_more = Graph.from_arrays(no_items, no_items, names=found.train.names), False
+    no_links = "it needs links; give graph=cg.human.cooccurrence_graph."
     if graph is not None and not named.keys() <= set(FITTED_RANKERS):
         try:
             items = _link_catalog(items, graph(found.train) if callable(graph) else as_graph(graph))
+            knows_more = items.visitors is not None and bool((items.visitors > catalog.visitors).any())
         except WalkError as error:
             if not callable(graph):
                 raise
@@ -203,7 +213,7 @@ def evaluate_recommenders(
         estimates[name], samples[name] = _measure_ranker(ranker, items, found, catalog, lengths, seed)
     if not estimates:
         raise SettingError(f"no method is left to compare: {' '.join(dict.fromkeys(skipped.values()))}")
-    facts = found.facts | {"graph": None, "items_with_links": None}
+    facts = found.facts | {"graph_knows_test_events": knows_more, "graph": None, "items_with_links": None}
     if items.num_edges > 0:
         facts |= {"graph": repr(items), "items_with_links": int(np.count_nonzero(items.degrees))}
     return RecommenderEvaluation(split, facts, estimates, samples, skipped)
@@ -221,8 +231,11 @@ def _link_catalog(catalog: Graph, graph: Graph) -> Graph:
         inside &= source < target
     if not inside.any():
         raise WalkError("the graph links no two items of the catalog; give a graph with the items of the log.")
-    weights = None if graph.weights is None else graph.weights[inside]
-    return Graph.from_arrays(source[inside], target[inside], weights, directed=graph.directed, names=catalog.names)
+    weights, visitors = None if graph.weights is None else graph.weights[inside], None
+    if graph.visitors is not None:
+        visitors = np.bincount(found[found >= 0], graph.visitors[found >= 0], minlength=catalog.num_nodes)
+    given: Any = {"directed": graph.directed, "names": catalog.names, "visitors": visitors}
+    return Graph.from_arrays(source[inside], target[inside], weights, **given)
 
 
 # ---- measures -------------------------------------------------------------------------------------------------------
@@ -234,6 +247,8 @@ class Catalog:
 
     popular: Int32
     """All items, those with most training users first; items with equally many are in random order."""
+    visitors: Int64
+    """Number of training users of every item."""
     information: Float64
     """Self-information of each item in bits: -log2 of the share of training users who visited it."""
     vectors: Any
@@ -242,13 +257,14 @@ class Catalog:
     @classmethod
     def from_split(cls, split: LogSplit, seed: int = 0) -> Catalog:
         """Count the training users of every item."""
-        visitors = build_incidence(split.train, split.train.users)
-        counts = visitors.sum(axis=0)
+        by_user = build_incidence(split.train, split.train.users)
+        counts = by_user.sum(axis=0)
         order = np.random.default_rng([seed, 2]).permutation(len(counts))
         return cls(
             popular=order[np.argsort(-counts[order], kind="stable")].astype(np.int32),
-            information=-np.log2(counts / visitors.shape[0]),
-            vectors=visitors.T.multiply(1 / np.sqrt(counts)[:, None]).tocsr(),
+            visitors=counts,
+            information=-np.log2(counts / by_user.shape[0]),
+            vectors=by_user.T.multiply(1 / np.sqrt(counts)[:, None]).tocsr(),
         )
 
 

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float32, Float64, Int32
+from curiograph.centrality.history import check_alpha
+from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.parallel.fingerprint import hash_values
@@ -105,6 +107,9 @@ class PartRanker(Ranker):
 
     zero_is_unreached = True
     _: KW_ONLY
+    support: float = 5.0
+    """Number of visitors of a visited node at which it weighs half of one with very many: the links of items with few
+    visitors are of chance. It makes no difference if the graph has no `visitors`."""
     workers: int | None = field(default=None, repr=False, compare=False)
     """Number of threads that compute parts. Default: one per processor."""
     simulates: bool = field(default=True, repr=False, compare=False)
@@ -118,6 +123,10 @@ class PartRanker(Ranker):
     def alpha(self) -> float:
         """Probability to continue instead of teleporting to the history."""
 
+    def __post_init__(self) -> None:
+        if check_alpha(self.alpha) == 0:
+            raise SettingError("alpha is 0, so that no link is followed; give a number above 0.")
+
     @abstractmethod
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         """Return the part of each of some positions."""
@@ -125,6 +134,20 @@ class PartRanker(Ranker):
     @abstractmethod
     def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part] | None]:
         """Return the parts of each history by node, computing missing ones; None if it is to be solved exactly."""
+
+    def weigh_visits(self, graph: Graph, history: Int32) -> Float64:
+        """Return the weight of each visited node; only their proportions matter."""
+        if graph.visitors is None:
+            return np.ones(len(history))
+        visitors = np.maximum(graph.visitors[history], 1)
+        return np.asarray(visitors / (visitors + self.support))
+
+    def weigh_parts(self, graph: Graph, history: Int32, parts: dict[int, Part]) -> dict[int, Part]:
+        """Return the parts of visited nodes multiplied by the weights of these."""
+        weights = self.weigh_visits(graph, history)
+        if (weights == weights[:1]).all():
+            return parts
+        return {v: parts[v].scale(w) for v, w in zip(history.tolist(), weights.tolist(), strict=True) if v in parts}
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return score_parts(graph, self.find_parts(graph, histories), candidates)

@@ -43,6 +43,8 @@ class Ranker(ABC):
     """Name of the ranker."""
     zero_is_unreached: ClassVar[bool] = False
     """Whether a score of zero means that the candidate is unreachable and should not be recommended."""
+    is_personal: ClassVar[bool] = True
+    """Whether scores depend on the history."""
 
     @abstractmethod
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:

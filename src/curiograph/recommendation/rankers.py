@@ -12,7 +12,7 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32
-from curiograph.centrality.history import Teleport, check_alpha, make_uniform_teleport
+from curiograph.centrality.history import Teleport, make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_pagerank_rows, iterate_visits
 from curiograph.errors import SettingError, UnknownNameError, quote_value
@@ -87,13 +87,16 @@ class PageRankRanker(PartRanker):
     name: str = "pagerank"
 
     def __post_init__(self) -> None:
-        check_alpha(self.alpha)
+        super().__post_init__()
         if not is_number(self.recency) or not 0 < self.recency <= 1:
             raise SettingError(f"recency is {quote_value(self.recency)}; give a number above 0, and at most 1.")
 
-    def make_teleport(self, history: Int32) -> Teleport:
+    def weigh_visits(self, graph: Graph, history: Int32) -> Float64:
+        return np.asarray(super().weigh_visits(graph, history) * self.recency ** np.arange(len(history))[::-1])
+
+    def make_teleport(self, graph: Graph, history: Int32) -> Teleport:
         """Return the teleport distribution of a history."""
-        weights = self.recency ** np.arange(len(history))[::-1]
+        weights = self.weigh_visits(graph, history)
         return Teleport(history, weights / weights.sum())
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
@@ -102,7 +105,7 @@ class PageRankRanker(PartRanker):
         solved = [user for user, parts in enumerate(found) if parts is None]
         for first in range(0, len(solved), _BATCH_SIZE):
             users = solved[first : first + _BATCH_SIZE]
-            teleports = [self.make_teleport(histories[user]) for user in users]
+            teleports = [self.make_teleport(graph, histories[user]) for user in users]
             for user, row in zip(users, compute_pagerank_rows(graph, self.alpha, teleports), strict=True):
                 own = slice(candidates.offsets[user], candidates.offsets[user + 1])
                 scores[own] = _round_scores(row[candidates.nodes[own]])
@@ -119,7 +122,7 @@ class PageRankRanker(PartRanker):
             strength = graph.transition.strength[history]
             visits = visits.T * graph.transition.strength[nodes] / np.maximum(strength, 1e-300)[:, None]
             totals = np.where(strength > 0, 1 / (1 - self.alpha), 1.0)
-        shares = self.make_teleport(history).probabilities
+        shares = self.make_teleport(graph, history).probabilities
         return np.asarray(visits * shares[:, None] / (totals @ shares))
 
     def find_parts(self, graph: Graph, histories: Sequence[Int32]) -> list[dict[int, Part] | None]:
@@ -134,10 +137,7 @@ class PageRankRanker(PartRanker):
                 continue
             if missing:
                 parts |= dict(zip(missing, self._push_parts(graph, missing), strict=True))
-            if self.recency < 1:
-                shares = self.make_teleport(history).probabilities.tolist()
-                parts = {v: parts[v].scale(share) for v, share in zip(nodes, shares, strict=True) if v in parts}
-            found.append(parts)
+            found.append(self.weigh_parts(graph, history, parts))
         return found
 
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
@@ -175,6 +175,7 @@ class PopularPageRank(Ranker):
 
     alpha: float
     name: str = "pagerank"
+    is_personal = False
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         if graph.visitors is not None:

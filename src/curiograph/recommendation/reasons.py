@@ -22,6 +22,8 @@ MAX_RECENT_NODES = 50
 """Number of last visited nodes that theories consider: compressibility takes cubic time."""
 _NOTABLE = 0.5  # part of the largest share from which a second visited node is named
 _THIN = 0.5  # share of the named nodes below which the sentence says that there are others
+_ALONE = 0.95  # share from which a visited node is named without it
+_LOOSE = 100, 0.1  # a rank below so many candidates, and such a share of all, is no recommendation
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class Reason:
         """Return the sentence, and with `theory` the gaps and the change of compressibility."""
         if self.compressibility is None:
             return self.sentence
-        text = "; ".join([*filter(None, [self.story]), f"compressibility {self.compressibility:+.3f} bits"])
+        bits = round(self.compressibility, 3) + 0.0  # no -0
+        text = "; ".join([*filter(None, [self.story]), f"compressibility {bits:+.3f} bits"])
         return f"{self.sentence} {text[0].upper()}{text[1:]}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,7 +98,6 @@ def explain_recommendations(
     theory: bool = False,
 ) -> list[Reason]:
     """Return a reason for each of `nodes`, given their ranks by component and the number of candidates."""
-    indptr = graph.skeleton.indptr
     visited, wanted = history.nodes.tolist(), nodes.tolist()
     labels = {v: graph.names[v] for v in (*visited, *wanted)}
     titles = {v: str(label) if graph.titles is None else graph.titles[v] for v, label in labels.items()}
@@ -105,12 +107,6 @@ def explain_recommendations(
         by_component = dict(zip(ranks, rows[place], strict=True))
         return Reason(labels[wanted[place]], by_component, candidates, sentence, **why)
 
-    if not visited:
-        popular = [f"Popular: linked with {n:,} other{'' if n == 1 else 's'}." for n in np.diff(indptr)[nodes].tolist()]
-        if graph.visitors is not None:
-            visitors = graph.visitors[nodes].tolist()
-            popular = [f"Popular: visited by {n:,} {'person' if n == 1 else 'people'}." for n in visitors]
-        return [make_reason(place, sentence=text) for place, text in enumerate(popular)]
     if not wanted:
         return []
 
@@ -123,27 +119,40 @@ def explain_recommendations(
         """Name one or two visited nodes with the largest shares, and whether the recommended node links the two."""
         (first, largest), (second, next_share) = (*shares, (-1, 0.0))[:2]
         named = {first: largest} if next_share < _NOTABLE * largest else {first: largest, second: next_share}
-        is_shown = largest <= 1 < len(shares)  # a share is above 1 if others are negative
-        texts = [f"{titles[v]} ({min(99, 100 * x):.0f} %)" if is_shown else titles[v] for v, x in named.items()]
+        texts = [f"{titles[v]} ({100 * x:.0f} %)" if largest < _ALONE else titles[v] for v, x in named.items()]
         if sum(named.values()) < _THIN:
             return f"Because of {', '.join(texts)} and others."
         is_bridge = len(named) > 1 and first in links and second in links
         is_bridge = is_bridge and find_interests()[first] != find_interests()[second]
         return f"Because of {' and '.join(texts)}{'; it links the two' if is_bridge else ''}."
 
-    def describe_links(links: Sequence[int]) -> str:
+    def describe_popularity(v: int) -> str:
+        count = int((graph.skeleton.degrees if graph.visitors is None else graph.visitors)[v])
+        one, many = ("person", "people") if graph.visitors is not None else ("other", "others")
+        verb = "visited by" if graph.visitors is not None else "linked with"
+        return f"{verb} {count:,} {one if count == 1 else many}"
+
+    def describe_links(links: Sequence[int], v: int) -> str:
         if not links:
-            return "Not linked to what you visited."
+            but = "" if graph.visitors is None else f", but {describe_popularity(v)}"
+            return f"Not linked to what you visited{but}."
         last = int(history.by_last_visit[-1])
         is_last = last in links
         which = last if is_last else links[-1]
         return f"Linked to what you visited {'last' if is_last else 'earlier'}, {titles[which]}."
 
-    theories = _apply_theories(graph, history, nodes) if theory else [{}] * len(nodes)
+    theories = _apply_theories(graph, history, nodes) if theory and visited else [{}] * len(nodes)
+    last_rank = max(_LOOSE[0], _LOOSE[1] * candidates)
     reasons = []
     for place, shares in enumerate(_compute_shares(graph, ranker, history, nodes)):
         links = _find_links(graph, history.nodes, wanted[place])
-        sentence = describe_shares(shares, links) if shares else describe_links(links)
+        if not shares:
+            popular = f"Popular: {describe_popularity(wanted[place])}."
+            sentence = describe_links(links, wanted[place]) if ranker.is_personal else popular
+        elif min(rows[place]) > last_rank:
+            sentence = f"Hardly related to what you visited; closest to {titles[shares[0][0]]}."
+        else:
+            sentence = describe_shares(shares, links)
         named_shares, linked = tuple([(labels[v], x) for v, x in shares]), tuple([labels[v] for v in links])
         reasons.append(make_reason(place, sentence, shares=named_shares, links=linked, **theories[place]))
     return reasons

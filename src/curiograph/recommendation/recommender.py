@@ -145,7 +145,7 @@ class Recommender:
                 for user, history, (a, b), top in zip(batch, visited, bounds, best, strict=True):
                     nodes, selection = found.nodes[top], selections[user]
                     is_filtered = selection.allowed is not None or selection.accept is not None
-                    if only_reached and is_filtered and len(top) < k:
+                    if only_reached and len(top) < k and (is_filtered or len(top) == 0):
                         nodes = np.append(nodes, self._find_unreached(history, selection, nodes, k - len(top)))
                     zeros, ranks = np.zeros(len(nodes) - len(top)), {}
                     for name, each in by_part.items() if explained else ():

@@ -11,10 +11,12 @@ import asyncio
 import time
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from pydantic_core import to_json
 
 from curiograph.centrality.history import History
@@ -26,7 +28,7 @@ from curiograph.recommendation.selection import Selection, Unknown, read_history
 from curiograph.service.error_responses import BusyError, TimeLimitError, TooLargeError
 from curiograph.service.json_labels import encode_label, encode_labels
 from curiograph.service.schemas import RecommendRequest, encode_number
-from curiograph.service.server_settings import MAX_ANSWER, ServiceSettings
+from curiograph.service.server_settings import MAX_ANSWER, MAX_HISTORY, ServiceSettings
 
 BATCH_SIZE = 32
 """Maximum number of histories of a batch: larger batches are not faster per history, and take longer."""
@@ -68,8 +70,16 @@ class QueryUser(NamedTuple):
 def read_users(labels: LabelReader, request: RecommendRequest, unknown: Unknown) -> list[QueryUser]:
     """Return the histories of a request."""
     selection = Selection.create(labels, request.exclude, request.filter, request.diversity)
-    read = [read_history(labels, each, unknown) for each in request.batch]
-    return [QueryUser(history, selection, skipped) for history, skipped in read]
+    users = []
+    for each in request.batch:
+        history, skipped = read_history(labels, each, unknown)
+        earlier, last = np.split(history.by_last_visit, [-MAX_HISTORY])
+        if len(earlier):  # they do not count, but are not recommended either
+            excluded = np.append(selection.excluded, earlier)
+            users.append(QueryUser(History.from_visits(last.tolist()), replace(selection, excluded=excluded), skipped))
+        else:
+            users.append(QueryUser(history, selection, skipped))
+    return users
 
 
 class _Waiting(NamedTuple):

@@ -12,7 +12,7 @@ from curiograph.service import computations, picture, schemas
 from curiograph.service.batching import QueryUser, RecommendQuery, read_users
 from curiograph.service.error_responses import ServiceError
 from curiograph.service.page_files import send_compressed
-from curiograph.service.server_settings import MAX_FILES, MAX_K, MAX_LABEL, check_count
+from curiograph.service.server_settings import MAX_FILES, MAX_HISTORY, MAX_K, MAX_LABEL, check_count, check_number
 from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
 from curiograph.service.store import GraphInfo, OpenGraph
 
@@ -46,8 +46,7 @@ _UPLOAD_BODY = {
 async def recommend(body: schemas.RecommendRequest, request: Request) -> Response:
     """Recommend nodes to visit next, for one history or for several, with reasons if requested."""
     service = get_service(request)
-    body.keep_last(service.settings.steps)
-    service.settings.check_walks(body.batch)
+    check_number(body.batch)
     check_count("k", body.k, MAX_K)
     opened = await service.open_graph(body.graph)
     settings = opened.recommender.settings
@@ -80,16 +79,19 @@ async def list_similar(
     request: Request,
     node: Annotated[str, Query(max_length=MAX_LABEL, description="Label of a node.", examples=["music"])],
     k: Annotated[int, Query(ge=1, description="Maximum number of nodes to list.")] = 10,
+    ranker: Annotated[str | None, Query(max_length=200, description="Ranker, as in a recommendation.")] = None,
+    reasons: bool = False,
 ) -> Response:
     """List the nodes most similar to one: those recommended to who has visited it alone."""
-    return await recommend(schemas.RecommendRequest(graph=graph, history=[node], k=k), request)
+    body = schemas.RecommendRequest(graph=graph, history=[node], k=k, ranker=ranker, reasons=reasons)
+    return await recommend(body, request)
 
 
 @router.post("/api/v1/rank", response_model=schemas.RankResponse, tags=["ranking"])
 async def rank(body: schemas.RankRequest, request: Request) -> Response:
     """Rank nodes by PageRank or, with an agent, by curious PageRank; personalized to a history if given."""
     check_count("k", body.k, MAX_K)
-    body.history = body.history and body.history[-get_service(request).settings.steps :]
+    body.history = body.history and body.history[-MAX_HISTORY:]
     return await _compute(computations.rank_nodes, body, request)
 
 

@@ -171,7 +171,7 @@ class RecommendRequest(_Request):
     """`pagerank`; `pagerank:0.9`, in which a visit has 0.9 times the weight of the next; `igt` or `cpt`, PageRank of
     walkers that are curious about gaps or compressibility; or `mixture`. Null: that of the prepared nodes, or the
     mixture."""
-    alpha: Annotated[float, Field(ge=0, le=0.999)] | None = None
+    alpha: Annotated[float, Field(gt=0, le=0.999)] | None = None
     """Probability to continue instead of teleporting to the history; null: that of the prepared nodes. With another,
     every request is computed from scratch, which takes longer."""
     weights: Annotated[dict[str, float], Field(max_length=10)] | None = None
@@ -181,7 +181,7 @@ class RecommendRequest(_Request):
     theory: bool = False
     """Reasons also have the gaps that a node opens and closes, and the change of compressibility."""
     prepared_only: bool = False
-    """Answer at once: use the prepared nodes of a history alone, and PageRank of all of them if none is prepared.
+    """Answer at once: use those nodes of a history that have been prepared by now, or all by PageRank if none has been.
     Otherwise missing nodes are prepared first, which may take long."""
 
     @model_validator(mode="after")
@@ -212,11 +212,6 @@ class RecommendRequest(_Request):
     def unknown_labels(self) -> Literal["error", "skip"]:
         """What to do with unknown labels."""
         return self.unknown or ("error" if self.histories is None else "skip")
-
-    def keep_last(self, visits: int) -> None:
-        """Keep the last visits of every history."""
-        self.history = self.history and self.history[-visits:]
-        self.histories = self.histories and [each[-visits:] for each in self.histories]
 
     def join_answers(self, answers: Sequence[bytes]) -> bytes:
         """Return the response as JSON, given that for each history."""
@@ -503,9 +498,9 @@ class RecommendedNode(_Response):
     sentence: str | None = None
     """The main reason as one sentence for users."""
     shares: list[tuple[NodeLabel, float]] | None = None
-    """The visited nodes with the largest shares of the score; none if it is not a sum over the history."""
+    """The visited nodes with the largest shares of the score, at most 20; none if it is not a sum over the history."""
     links: list[NodeLabel] | None = None
-    """Visited nodes linked to it."""
+    """Visited nodes linked to it, at most 20."""
     opens: list[list[NodeLabel]] | None = None
     """Loops of the gaps that a visit of the node would open."""
     closes: list[NodeLabel] | None = None

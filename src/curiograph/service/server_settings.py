@@ -18,6 +18,8 @@ MAX_BODY = 2 * 2**20
 """Bytes of a request other than an upload."""
 MAX_WALKS = 1_000
 """Walks or histories of one request."""
+MAX_HISTORY = 500
+"""Last visited nodes of a history that count."""
 MAX_K = 1_000
 """Nodes listed in one response."""
 MAX_BEAM = 256
@@ -59,7 +61,7 @@ class ServiceSettings:
     seconds: int = 30
     """Maximum time to answer a request."""
     steps: int = 500
-    """Maximum number of nodes of a walk or history."""
+    """Maximum number of nodes of a walk."""
     requests: int = 64
     """Maximum number of requests that compute or wait."""
     upload_bytes: int = 16 * 2**20
@@ -91,12 +93,17 @@ class ServiceSettings:
         return self.host in LOOPBACK_HOSTS
 
     def check_walks(self, walks: Sequence[Sequence[object]]) -> None:
-        """Raise if there are too many walks or histories, or if one is too long."""
+        """Raise if there are too many walks, or if one is too long."""
+        check_number(walks)
         longest = max(map(len, walks), default=0)
-        if len(walks) > MAX_WALKS:
-            raise TooLargeError(f"there are {len(walks):,} walks or histories; at most {MAX_WALKS:,} are allowed.")
         if longest > self.steps:
-            raise TooLargeError(f"a walk or history has {longest:,} entries; at most {self.steps:,} are allowed.")
+            raise TooLargeError(f"a walk has {longest:,} entries; at most {self.steps:,} are allowed.")
+
+
+def check_number(walks: Sequence[Sequence[object]]) -> None:
+    """Raise if there are too many walks or histories."""
+    if len(walks) > MAX_WALKS:
+        raise TooLargeError(f"there are {len(walks):,} walks or histories; at most {MAX_WALKS:,} are allowed.")
 
 
 def check_count(name: str, value: int, maximum: int) -> None:

@@ -216,7 +216,7 @@ def load_dataset(
             release = next(source.name for source in SOURCES.values() if name in (source.name, source.kind))
             raise FileFormatError(
                 f"the dataset {name} is not in {', '.join(map(str, _list_roots(folder)))}; run `curiograph data get "
-                f"{release}`, give its folder (folder=DIR, or --from DIR on the command line), or set CURIOGRAPH_DATA."
+                f"{release}`, give its folder (folder=DIR, or --from DIR of predict), or set CURIOGRAPH_DATA."
             )
     elif path.is_dir():
         listed = [(kind, place) for kind in KINDS for place in _find_places(path, kind)]

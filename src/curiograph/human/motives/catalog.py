@@ -141,7 +141,7 @@ class PageRankMotive(Motive):
         candidates = choices.candidates
         if choices.graph.num_nodes > MAX_EXACT_NODES:
             histories = [np.unique(history) for history in choices.windows.list_histories()]
-            scores = PageRankRanker(self.alpha).scores(choices.graph, histories, candidates)
+            scores = PageRankRanker(self.alpha, support=0.0).scores(choices.graph, histories, candidates)
         else:
             scores = self.sum_visited(choices)
         largest = np.maximum.reduceat(scores, candidates.offsets[:-1]) if len(choices) else np.empty(0)
