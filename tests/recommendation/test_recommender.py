@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
+from curiograph.graph.labels import as_labels
 from support.small_graphs import graphs, histories
 
 BY_DEGREE = cg.CuriousRanker("max-degree", p_g=0.5, name="degree")
