@@ -1,7 +1,7 @@
 """Copy tables of stored results into README and the pages of docs: `python docs/insert_results.py`.
 
-A table stands between the lines `<!-- table: FILE: COLUMNS where COLUMN = PATTERN -->` and `<!-- end -->`. FILE is a page
-of docs/results, of which the first table with these columns is taken, or `FILE.json KEY`, the records under a key of a
+A table stands between `<!-- table: FILE: COLUMNS where COLUMN = PATTERN -->` and `<!-- end -->`. FILE is a page of
+docs/results, of which the first table with these columns is taken, or `FILE.json KEY`, the records under a key of a
 stored document. Without COLUMNS, all columns of the first table are taken, and without PATTERN, all rows.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import fill
@@ -35,6 +35,27 @@ class Setup:
     """Where tasks run and where finished ones are kept."""
     progress: Progress = no_progress
     """Progress callback."""
+
+
+def average_studies(
+    setup: Setup,
+    name: str,
+    run: Callable[..., dict[str, Any]],
+    studies: Sequence[Any],
+    counts: Sequence[int],
+    *more: Any,
+) -> list[dict[str, float]]:
+    """Run each study `counts` times as a job, and return the means of what it found.
+
+    `run` is called with the studies, further settings and the seed, and with a task: (number of the study, run).
+    """
+    tasks = [(number, each) for number, count in enumerate(counts) for each in range(count)]
+    shared = (studies, *more, setup.seed)
+    found = setup.engine.map(
+        run, shared, tasks, name=name, key=[*shared, counts], unit="studies", progress=setup.progress
+    )
+    groups = pd.DataFrame(found, dtype=float).groupby([number for number, _ in tasks])
+    return [means.dropna().to_dict() for _, means in groups.mean().iterrows()]
 
 
 @dataclass(frozen=True, eq=False)

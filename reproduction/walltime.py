@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import platform
-import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from timeit import timeit
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.peers import compute_slow_compressibility, find_gap_peers
+from benchmarks.rows import time_medians
 from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import RandomAgent
 from curiograph.arrays import Float64
@@ -53,7 +52,7 @@ def compute(setup: Setup, largest: int = 200, walks: int = 100, repeats: int = 5
             for way, (timed, calls) in work.items():
                 setup.progress(f"{reward}, {size} nodes visited: {way}", SIZES.index(size) / len(SIZES))
                 quick = {name: call for name, call in calls.items() if spent.get((reward, way, name), 0) < LIMIT}
-                seconds = _time_calls(quick, repeats)
+                seconds = dict(zip(quick, time_medians(*quick.values(), repeats=repeats), strict=True))
                 spent |= {(reward, way, name): each for name, each in seconds.items()}
                 count = len(timed.lengths)
                 times = {name: each / count for name, each in seconds.items()}
@@ -91,21 +90,6 @@ def _list_peer_calls(alone: Exploration, peers: Peers) -> Calls:
     subgraphs = [graph.induced(np.sort(np.append(visited, node))) for node in alone.candidates.nodes] if peers else []
     matrices = [subgraph.to_scipy().toarray().astype(np.float64) for subgraph in subgraphs]
     return {name: lambda peer=peer: [peer(matrix) for matrix in matrices] for name, peer in peers.items()}  # type: ignore[misc]
-
-
-def _time_calls(calls: Calls, repeats: int) -> dict[str, float]:
-    """Return the median time of each call, after a first one that compiles; calls take turns, and slow ones are few."""
-    first = {name: timeit(call, number=1) for name, call in calls.items()}
-    counts = {name: max(1, int(0.02 / max(seconds, 1e-7))) for name, seconds in first.items()}
-    turns = [
-        {
-            name: timeit(calls[name], number=counts[name]) / counts[name]
-            for name in calls
-            if turn < 1 or first[name] < 0.5
-        }
-        for turn in range(repeats)
-    ]
-    return {name: statistics.median(turn[name] for turn in turns if name in turn) for name in calls}
 
 
 def report(document: dict[str, Any]) -> Report:
