@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +58,7 @@ def fill_page(text: str) -> str:
 def main() -> None:
     """Fill all pages."""
     for page in list_pages():
-        text = page.read_text()
-        if (filled := fill_page(text)) != text:
-            page.write_text(filled)
-            print(f"filled the tables of {page.name}", file=sys.stderr)
+        page.write_text(fill_page(page.read_text()))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,9 @@ from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph, write_graph
 
 
+WEIGHTS = st.floats(0, 1e300)
+
+
 def write_file(folder: Path, name: str, content: str | bytes) -> Path:
     """Write content to a file and return its path."""
     path = folder / name
@@ -17,16 +20,20 @@ def write_file(folder: Path, name: str, content: str | bytes) -> Path:
     return path
 
 
+def list_nodes(labels):
+    """Lists of labels whose texts differ."""
+    return st.lists(labels, unique_by=str, min_size=1, max_size=6)
+
+
 @st.composite
-def graphs(draw, labels, isolated=True):
-    """Graphs with labels of a strategy and loops, directed or not, weighted or not, with or without isolated nodes."""
-    nodes = draw(st.lists(labels, unique_by=str, min_size=1, max_size=6))
-    nodes = list(dict.fromkeys(nodes))
-    position = st.integers(0, len(nodes) - 1)
-    pairs = draw(st.lists(st.tuples(position, position), max_size=8))
-    weight = st.floats(0, 1e300) if draw(st.booleans()) else st.nothing()
+def graphs(draw, lists, weights=WEIGHTS, isolated=True):
+    """Graphs on lists of nodes, with loops, directed or not, weighted or not, with or without isolated nodes."""
+    nodes = list(dict.fromkeys(draw(lists)))
+    position = st.integers(0, max(len(nodes) - 1, 0))
+    pairs = draw(st.lists(st.tuples(position, position), max_size=10)) if nodes else []
+    is_weighted = draw(st.booleans())
     # a loop of weight zero is none, so its weight is 1 or more
-    edges = [(nodes[u], nodes[v], *([draw(weight) + (u == v)] if not weight.is_empty else [])) for u, v in pairs]
+    edges = [(nodes[u], nodes[v], *([draw(weights) + (u == v)] if is_weighted else [])) for u, v in pairs]
     if not isolated:
         used = {end for pair in pairs for end in pair}
         nodes = [node for number, node in enumerate(nodes) if number in used]

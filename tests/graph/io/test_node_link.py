@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from curiograph.errors import FileFormatError
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph
-from support.graph_files import assert_read_back, graphs, write_file
+from support.graph_files import assert_read_back, graphs, list_nodes, write_file
 
 
 def link(**keys) -> str:
@@ -58,6 +58,6 @@ json_labels = st.recursive(
 )
 
 
-@given(graphs(json_labels))
+@given(graphs(list_nodes(json_labels)))
 def test_json_round_trip(tmp_path_factory, graph):
     assert_read_back(graph, tmp_path_factory.getbasetemp() / "w.json")
