@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import INTERVAL_PERCENTILES, adjust_holm, estimate_means, resample_means, sum_by_user
+from curiograph.bootstrap import NO_ESTIMATE, Estimate, adjust_holm, estimate_means, resample_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.growth.compute import compute_growth
 from curiograph.human.choices.choice_sets import ChoiceSet
@@ -74,8 +74,7 @@ def compare_datasets(setup: Setup, datasets: list[Dataset], settings: dict[str, 
     overall: dict[str, Any] = {}
     num_choices, contrasts = {}, []
     for dataset in datasets:
-        own_run = setup.engine.run and setup.engine.run / dataset.name
-        groups = rank_groups(replace(setup, engine=replace(setup.engine, run=own_run)), dataset, settings)
+        groups = rank_groups(replace(setup, engine=setup.keep_in(dataset.name)), dataset, settings)
         everyone = groups["position"]  # all choices with a short history are in one of its groups
         num_choices[dataset.name] = len(everyone.users)
         overall[dataset.name] = {}
@@ -106,16 +105,14 @@ def contrast_groups(groups: Groups, base: str, seed: int = 0) -> dict[str, Any]:
     choices, users = counts.sum(axis=0).astype(int).tolist(), np.count_nonzero(counts, axis=0).tolist()
     with np.errstate(invalid="ignore"):
         means = sums.sum(axis=0) / counts.sum(axis=0)
-    low, value, high, p = nan, nan, nan, nan
+    difference, p = NO_ESTIMATE, nan
     if min(choices) >= _MIN_CHOICES and min(users) >= _MIN_USERS:
         kept = counts.any(axis=1)
         samples = resample_means(sums[kept], counts[kept], seed)
         differences = samples[:, 0] - samples[:, 1]
-        value, spread = float(means[0] - means[1]), float(differences.std(ddof=1))
-        low, high = np.percentile(differences, INTERVAL_PERCENTILES).tolist()
-        p = float(2 * norm.sf(abs(value) / spread)) if spread > 0 else float(value == 0)
-    difference = {"value": value, "low": low, "high": high}
-    return {"choices": choices, "users": users, "gains": means.tolist(), "difference": difference, "p": p}
+        difference, spread = Estimate.from_samples(means[0] - means[1], differences), float(differences.std(ddof=1))
+        p = float(2 * norm.sf(abs(difference.value) / spread)) if spread > 0 else float(difference.value == 0)
+    return {"choices": choices, "users": users, "gains": means.tolist(), "difference": asdict(difference), "p": p}
 
 
 def label_games(wikispeedia: Dataset, folder: Path | None) -> Dataset:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,7 +47,7 @@ def list_predictions(
     setup: Setup, only: Sequence[str], quick: bool, keep: Keep = "highest"
 ) -> Iterator[tuple[Dataset, dict[str, Any]]]:
     """Yield each dataset with the settings of its prediction, each in its own run folder."""
-    datasets, engine = load_datasets(only, setup.folder), setup.engine
+    datasets = load_datasets(only, setup.folder)
     for dataset, stage in zip(datasets, split_progress(setup.progress, [1] * len(datasets)), strict=True):
         name = dataset.name if dataset.graph is not None or keep == "highest" else f"{dataset.name}-{keep}"
         yield (
@@ -57,7 +56,7 @@ def list_predictions(
                 "recipe": CORE_RECIPES[dataset.name] if keep == "highest" else None,
                 "effort": QUICK if quick else FULL,
                 "seed": setup.seed,
-                "engine": replace(engine, run=engine.run and engine.run / name),
+                "engine": setup.keep_in(name),
                 "progress": stage,
             },
         )

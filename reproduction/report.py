@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,10 @@ class Setup:
     """Where tasks run and where finished ones are kept."""
     progress: Progress = no_progress
     """Progress callback."""
+
+    def keep_in(self, name: str) -> Engine:
+        """Return the engine with a folder of its own in the run folder, if there is one."""
+        return replace(self.engine, run=self.engine.run and self.engine.run / name)
 
 
 def average_studies(

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph, write_graph
 
-
 WEIGHTS = st.floats(0, 1e300)
 
 
