@@ -24,8 +24,8 @@ NOTES = (
     "[Protocol](../prediction.md#protocol), [differences from the paper]"
     "(../replication.md#what-differs-from-the-paper), and [the control](../replication.md#what-does-not-replicate), "
     "`memory`; what the paper leaves open is listed under each dataset. Walkers teleport after a maximum number of "
-    "steps, which is fitted together with alpha and the weights; p_g is fixed. igt, cpt and igt+cpt use, in each split, "
-    "the greedy or the trained agents, whichever do better on the training users.",
+    "steps, which is fitted together with alpha and the weights; p_g is fixed. igt, cpt and igt+cpt use, in each "
+    "split, the greedy or the trained agents, whichever do better on the training users.",
 )
 
 
