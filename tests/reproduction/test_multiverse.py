@@ -40,13 +40,8 @@ def dataset() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def document(dataset):
-    return compute_dataset(Setup(), dataset, range(2), SMALL)
-
-
-@pytest.fixture(scope="module")
-def found(document):
-    return Universes("wikispeedia", document)
+def found(dataset):
+    return Universes("wikispeedia", compute_dataset(Setup(), dataset, range(2), SMALL))
 
 
 def test_answers_to_the_stored_results_are_unchanged():
