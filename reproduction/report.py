@@ -10,16 +10,14 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from curiograph.files import open_atomic
 from curiograph.parallel import IN_PROCESS, Engine
-from curiograph.plotting import MARKERS, get_color, save_figure
+from curiograph.plotting import save_figure
 from curiograph.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -116,15 +114,6 @@ def add_legend(figure: Figure, columns: int) -> None:
     """Add one legend of the first panel below all panels."""
     handles, names = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
-
-
-def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[float]]], ax: Axes) -> None:
-    """Plot lines with bands of one standard error: `series` maps a name to (heights, errors); NaN leaves a gap."""
-    for name, (heights, errors) in series.items():
-        color = get_color(name)
-        ax.plot(x, heights, marker=MARKERS.get(name, "x"), markersize=5, color=color, label=name)
-        low, high = np.subtract(heights, errors), np.add(heights, errors)
-        ax.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
 
 
 # ---- cells; None is an undefined value of a stored document ---------------------------------------------------------

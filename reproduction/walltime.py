@@ -17,10 +17,9 @@ from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import RandomAgent
 from curiograph.arrays import Float64
 from curiograph.exploration.mdp import Exploration, begin
-from curiograph.plotting import create_figure
 from curiograph.rewards.reward_names import as_reward
 from reproduction.comparison import REWARDS, TITLES, generate_tests
-from reproduction.report import Report, Setup, plot_lines
+from reproduction.report import Report, Setup
 
 SIZES = (5, 10, 20, 50, 100, 150, 200)
 PEERS = {"igt": "ripser", "cpt": "slow twin"}
@@ -95,8 +94,7 @@ def _list_peer_calls(alone: Exploration, peers: Peers) -> Calls:
 def report(document: dict[str, Any]) -> Report:
     """Show milliseconds by reward; the columns in brackets are relative to gnn."""
     tables = {}
-    figure, panels = create_figure(9.0, 3.2 * len(TASKS), columns=len(REWARDS), rows=len(TASKS))
-    for column, reward in zip(panels.T, REWARDS, strict=True):
+    for reward in REWARDS:
         methods = ["gnn", "greedy", PEERS[reward]]
         own = [timing for timing in document["timings"] if timing["reward"] == reward]
         rows = []
@@ -107,16 +105,8 @@ def report(document: dict[str, Any]) -> Report:
             rows.append([*named, *("-" if "nan" in cell else cell for cell in cells)])
         columns = ["work", "nodes visited", "candidates", *methods]
         tables[f"{TITLES[reward]}, milliseconds (relative to gnn)"] = pd.DataFrame(rows, columns=columns)
-        for panel, way in zip(column, TASKS, strict=True):
-            chosen = [each for each in own if each["way"] == way]
-            series = {m: ([1000 * e["seconds"].get(m, np.nan) for e in chosen], [0.0] * len(chosen)) for m in methods}
-            plot_lines([each["size"] for each in chosen], series, panel)
-            panel.set(xscale="log", yscale="log", title=f"{reward}, {way}", ylabel="milliseconds")
-        column[0].legend(frameon=False)
-        column[-1].set_xlabel("nodes visited")
     return Report(
         tables=tables,
-        figure=figure,
         text=f"Milliseconds on {document['machine']}; random walks on a graph of the family {FAMILY.upper()} with "
         f"{NODES} nodes. One walk: scoring all candidates of a walk, for one decision. Many walks: walks together, "
         "time per decision. greedy is our exact evaluation, with the running state that it has between decisions. The "
