@@ -208,7 +208,7 @@ def report(document: dict[str, Any]) -> Report:
         events = (f"igt+cpt {paper['igt+cpt'][0]:+.1%} or more", f"igt {paper['igt'][0]:+.1%} or less", "both of these",
                   "igt+cpt above igt and cpt together")  # fmt: skip
         base = each.select_base(each.chances)
-        for key, event in zip(CHANCES, events, strict=False):
+        for key, event in zip(CHANCES, events, strict=True):
             shares = (each.chances[key].mean(), base[key].mean(), each.group_seeds(each.chances[key]).mean().max())
             draws.append([title, event, *map(_share, shares)])
         variances += [[title, name, *map(_share, row)] for name, row in each.shares.iterrows()]
