@@ -20,7 +20,7 @@ from curiograph.growth.compute import compute_growth
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.prediction.methods import MEMORY, PAGERANK
-from curiograph.human.prediction.predict import FULL, QUICK, Effort, Study, fit_splits, make_study, score_components
+from curiograph.human.prediction.predict import FULL, Effort, Study, fit_splits, make_study, score_components
 from curiograph.human.trajectories import Trajectories
 from curiograph.plotting import COLORS, create_figure, get_color
 from reproduction.people import CORE_RECIPES, DATASETS, GAMES, TITLES, load_datasets, load_games
@@ -60,10 +60,9 @@ class Groups(NamedTuple):
     second: Mask
 
 
-def compute(setup: Setup, only: tuple[str, ...] = DATASETS, quick: bool = False) -> dict[str, Any]:
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS) -> dict[str, Any]:
     """Compare the gain of curiosity between groups of choices, in all conditions that each dataset has."""
-    effort = replace(QUICK, windows=1000) if quick else EFFORT
-    settings = {"datasets": only, "effort": effort, "long_windows": LONG_WINDOWS, "seed": setup.seed}
+    settings = {"datasets": only, "effort": EFFORT, "long_windows": LONG_WINDOWS, "seed": setup.seed}
     datasets = load_datasets(only, setup.folder)
     named = [label_games(each, setup.folder) if each.name == "wikispeedia" else each for each in datasets]
     return compare_datasets(setup, named, settings)
@@ -214,9 +213,6 @@ def report(document: dict[str, Any]) -> Report:
         gains = " / ".join("-" if gain is None else f"{gain:+.4f}" for gain in each["gains"])
         names = [TITLES[each["dataset"]], each["condition"], CONDITIONS[each["condition"]], each["base"]]
         rows.append([*names, sizes, gains, *found])
-    remarks = [f"{clear} of {len(tested)} differences are clear of zero after correction."]
-    if effort != asdict(EFFORT):
-        remarks.append("Preliminary: computed with less effort than stated before the run (see the settings).")
     columns = ["dataset", "condition", "groups", "gain over", "choices", "gains", "difference", "p", "corrected p"]
     return Report(
         tables={
@@ -233,7 +229,7 @@ def report(document: dict[str, Any]) -> Report:
         f"{settings['long_windows']:,} with long ones; {effort['splits']} splits, {effort['trials']} trials per fit, "
         f"{effort['walkers']} walkers per node of up to {effort['steps']} steps, p_g {effort['p_g']}; seed "
         f"{settings['seed']}.",
-        remarks=remarks,
+        remarks=[f"{clear} of {len(tested)} differences are clear of zero after correction."],
     )
 
 

@@ -28,13 +28,13 @@ SETS = {"all pairs": (PEOPLE, MODEL), f"starts from {UNSELECTED} on": (PEOPLE, M
 """Groups that are compared on the same pairs, by the name of the set of pairs."""
 
 
-def compute(setup: Setup, pairs: int | None = None) -> dict[str, Any]:
+def compute(setup: Setup) -> dict[str, Any]:
     """Compare motives and their weights in the games of people and models on the same pairs."""
     games, graph, _ = load_groups(setup.folder)
     similarity = Similarity.from_texts(graph, load_dataset("wikispeedia", setup.folder).texts)
     gains, weights, sizes = [], [], {}
     for name, groups in SETS.items():
-        matched = match_games(games, graph, groups, name != "all pairs", pairs, setup.seed)
+        matched = match_games(games, graph, groups, name != "all pairs", setup.seed)
         found = {}
         for group, walks in matched.items():
             setup.progress(f"{name}: {group}", None)
@@ -82,7 +82,7 @@ def estimate_weights(graph: Graph, matched: dict[str, Trajectories], similarity:
 
 
 def match_games(
-    games: Trajectories, graph: Graph, groups: tuple[str, ...], unselected: bool, pairs: int | None, seed: int
+    games: Trajectories, graph: Graph, groups: tuple[str, ...], unselected: bool, seed: int
 ) -> dict[str, Trajectories]:
     """Draw one game of each group for every pair, and cut them before the first return and to equal length.
 
@@ -94,8 +94,6 @@ def match_games(
         numbers.setdefault((games.user(number), games.session(number)), []).append(number)
     names = sorted({str(user) for user, _ in numbers if not unselected or str(user) >= UNSELECTED})
     names = [name for name in names if all((name, group) in numbers for group in groups)]
-    if pairs is not None and pairs < len(names):
-        names = [names[place] for place in np.sort(rng.choice(len(names), pairs, replace=False))]
     assert games.targets is not None
     found: dict[str, list[Any]] = {group: [] for group in groups}
     targets = []

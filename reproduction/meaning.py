@@ -15,7 +15,7 @@ from curiograph.errors import FileFormatError
 from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import ChoiceSet, find_choices
 from curiograph.human.data.datasets import load_dataset
-from curiograph.human.motives.catalog import MOTIVES, as_motives
+from curiograph.human.motives.catalog import as_motives
 from curiograph.human.motives.hypotheses import fit_motives, score_models
 from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.parallel import IN_PROCESS, Engine
@@ -28,20 +28,18 @@ GIVEN = {
     "degree, PageRank, similarity, similarity-history": ("degree", "pagerank", "similarity", "similarity-history"),
 }
 """Motives of the models to which others are added, by title."""
-THEORIES = tuple(name for name in ("igt", "cpt", "cct") if name in MOTIVES)
+THEORIES = ("igt", "cpt", "cct")
 TOGETHER = "all theories"
 BURN_IN = 3
 """Number of distinct nodes visited before the first choice."""
 
 
-def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str, Any]:
-    """Compare nested models of the choices in all games, or in some drawn at random."""
+def compute(setup: Setup, folds: int = 5) -> dict[str, Any]:
+    """Compare nested models of the choices in all games."""
     dataset = load_dataset("wikispeedia", setup.folder)
     graph, walks = dataset.graph, dataset.walks
     if graph is None or not dataset.texts:
         raise FileFormatError("wikispeedia: contains no categories.tsv; get the complete dataset.")
-    if games is not None and games < len(walks):
-        walks = walks[np.sort(np.random.default_rng(setup.seed).choice(len(walks), games, replace=False))]
     similarity = Similarity.from_texts(graph, dataset.texts)
     names = list(dict.fromkeys([*(name for motives in GIVEN.values() for name in motives), *THEORIES]))
     choices, _ = find_choices(graph, walks, BURN_IN)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from curiograph.graph.graph import Graph
 from curiograph.human.data.datasets import Dataset, find_dataset, load_dataset
-from curiograph.human.prediction.predict import FULL, QUICK, Effort, Recipe, Study, find_agents, make_study
+from curiograph.human.prediction.predict import FULL, Effort, Recipe, Study, find_agents, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine
 from curiograph.progress import Progress, split_progress
@@ -44,7 +44,7 @@ def load_games(kind: str, folder: Path | None) -> tuple[Trajectories, Graph]:
 
 
 def list_predictions(
-    setup: Setup, only: Sequence[str], quick: bool, keep: Keep = "highest"
+    setup: Setup, only: Sequence[str], keep: Keep = "highest"
 ) -> Iterator[tuple[Dataset, dict[str, Any]]]:
     """Yield each dataset with the settings of its prediction, each in its own run folder."""
     datasets = load_datasets(only, setup.folder)
@@ -54,7 +54,7 @@ def list_predictions(
             dataset,
             {
                 "recipe": CORE_RECIPES[dataset.name] if keep == "highest" else None,
-                "effort": QUICK if quick else FULL,
+                "effort": FULL,
                 "seed": setup.seed,
                 "engine": setup.keep_in(name),
                 "progress": stage,

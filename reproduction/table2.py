@@ -29,12 +29,10 @@ NOTES = (
 )
 
 
-def compute(
-    setup: Setup, only: tuple[str, ...] = DATASETS, item_graph: Keep = "highest", quick: bool = False
-) -> dict[str, Any]:
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS, item_graph: Keep = "highest") -> dict[str, Any]:
     """Predict the choices of each dataset."""
     check_choice("--item-graph", item_graph, get_args(Keep))
-    studies = list_predictions(setup, only, quick, item_graph)
+    studies = list_predictions(setup, only, item_graph)
     found = [predict(dataset, walkers="trained", **settings).to_dict() for dataset, settings in studies]
     return {"paper": TABLE2, "predictions": [{"methods": each.pop("rows"), **each} for each in found]}
 
