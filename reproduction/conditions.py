@@ -204,22 +204,26 @@ def report(document: dict[str, Any]) -> Report:
     ]
     tested = [each for each in contrasts if is_known(each["p"])]
     clear = sum(each["corrected_p"] < _LEVEL for each in tested)
-    rows = []
-    for each in contrasts:
-        found = ["too small", "-", "-"]
-        if each in tested:
-            found = [interval(each["difference"]), f"{each['p']:.2g}", f"{each['corrected_p']:.2g}"]
-        sizes = " / ".join(f"{count:,}" for count in each["choices"])
-        gains = " / ".join("-" if gain is None else f"{gain:+.4f}" for gain in each["gains"])
-        names = [TITLES[each["dataset"]], each["condition"], CONDITIONS[each["condition"]], each["base"]]
-        rows.append([*names, sizes, gains, *found])
-    columns = ["dataset", "condition", "groups", "gain over", "choices", "gains", "difference", "p", "corrected p"]
+    rows = [
+        {
+            "dataset": TITLES[each["dataset"]],
+            "condition": each["condition"],
+            "groups": CONDITIONS[each["condition"]],
+            "gain over": each["base"],
+            "choices": " / ".join(f"{count:,}" for count in each["choices"]),
+            "gains": " / ".join("-" if gain is None else f"{gain:+.4f}" for gain in each["gains"]),
+            "difference": interval(each["difference"]) if each in tested else "too small",
+            "p": f"{each['p']:.2g}" if each in tested else "-",
+            "corrected p": f"{each['corrected_p']:.2g}" if each in tested else "-",
+        }
+        for each in contrasts
+    ]
     return Report(
         tables={
             "Gain of igt+cpt over all choices": pd.DataFrame(
                 overall, columns=["dataset", "choices", *(f"over {base}" for base in BASES)]
             ),
-            "Difference of the gain between two groups of choices": pd.DataFrame(rows, columns=columns),
+            "Difference of the gain between two groups of choices": pd.DataFrame(rows),
         },
         figure=_plot(tested),
         text="Gain: percentile rank of a choice by igt+cpt minus that by another method, among the out-neighbors of "
