@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import strategies as st
 
+from curiograph.errors import FileFormatError
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph, write_graph
 
@@ -45,3 +47,11 @@ def assert_read_back(graph: Graph, path: Path) -> None:
     again = read_graph(path)
     assert again == graph
     assert repr(again.labels) == repr(graph.labels)
+
+
+def assert_refused(folder: Path, name: str, content: str | bytes, message: str) -> None:
+    """Write a file whose content is no graph; reading it must raise an error that names the file and the fault."""
+    path = write_file(folder, name, content)
+    with pytest.raises(FileFormatError, match=message) as error:
+        read_graph(path)
+    assert str(path) in str(error.value)
