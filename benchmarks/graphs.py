@@ -24,8 +24,7 @@ def read_or_create_graph(seed: int, quick: bool = False) -> tuple[str, Graph]:
     """Return name and graph: Wikispeedia, or else a random graph of its size; a small one if `quick`."""
     if quick:
         return "uniform, directed, 100 nodes", create_random_graph(100, 500, seed, directed=True)
-    wikispeedia = read_wikispeedia()
-    if wikispeedia is not None:
+    if (wikispeedia := read_wikispeedia()) is not None:
         return "Wikispeedia", wikispeedia
     return "uniform, directed, of Wikispeedia's size", create_random_graph(4_600, 120_000, seed, directed=True)
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import INTERVAL_PERCENTILES, adjust_holm, estimate_means, resample_means, sum_by_user
+from curiograph.bootstrap import NO_ESTIMATE, Estimate, adjust_holm, estimate_means, resample_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.growth.compute import compute_growth
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.prediction.methods import MEMORY, PAGERANK
-from curiograph.human.prediction.predict import FULL, QUICK, Effort, Study, fit_splits, make_study, score_components
+from curiograph.human.prediction.predict import FULL, Effort, Study, fit_splits, make_study, score_components
 from curiograph.human.trajectories import Trajectories
 from curiograph.plotting import COLORS, create_figure, get_color
 from reproduction.people import CORE_RECIPES, DATASETS, GAMES, TITLES, load_datasets, load_games
@@ -60,10 +60,9 @@ class Groups(NamedTuple):
     second: Mask
 
 
-def compute(setup: Setup, only: tuple[str, ...] = DATASETS, quick: bool = False) -> dict[str, Any]:
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS) -> dict[str, Any]:
     """Compare the gain of curiosity between groups of choices, in all conditions that each dataset has."""
-    effort = replace(QUICK, windows=1000) if quick else EFFORT
-    settings = {"datasets": only, "effort": effort, "long_windows": LONG_WINDOWS, "seed": setup.seed}
+    settings = {"datasets": only, "effort": EFFORT, "long_windows": LONG_WINDOWS, "seed": setup.seed}
     datasets = load_datasets(only, setup.folder)
     named = [label_games(each, setup.folder) if each.name == "wikispeedia" else each for each in datasets]
     return compare_datasets(setup, named, settings)
@@ -74,8 +73,7 @@ def compare_datasets(setup: Setup, datasets: list[Dataset], settings: dict[str, 
     overall: dict[str, Any] = {}
     num_choices, contrasts = {}, []
     for dataset in datasets:
-        own_run = setup.engine.run and setup.engine.run / dataset.name
-        groups = rank_groups(replace(setup, engine=replace(setup.engine, run=own_run)), dataset, settings)
+        groups = rank_groups(replace(setup, engine=setup.keep_in(dataset.name)), dataset, settings)
         everyone = groups["position"]  # all choices with a short history are in one of its groups
         num_choices[dataset.name] = len(everyone.users)
         overall[dataset.name] = {}
@@ -106,16 +104,14 @@ def contrast_groups(groups: Groups, base: str, seed: int = 0) -> dict[str, Any]:
     choices, users = counts.sum(axis=0).astype(int).tolist(), np.count_nonzero(counts, axis=0).tolist()
     with np.errstate(invalid="ignore"):
         means = sums.sum(axis=0) / counts.sum(axis=0)
-    low, value, high, p = nan, nan, nan, nan
+    difference, p = NO_ESTIMATE, nan
     if min(choices) >= _MIN_CHOICES and min(users) >= _MIN_USERS:
         kept = counts.any(axis=1)
         samples = resample_means(sums[kept], counts[kept], seed)
         differences = samples[:, 0] - samples[:, 1]
-        value, spread = float(means[0] - means[1]), float(differences.std(ddof=1))
-        low, high = np.percentile(differences, INTERVAL_PERCENTILES).tolist()
-        p = float(2 * norm.sf(abs(value) / spread)) if spread > 0 else float(value == 0)
-    difference = {"value": value, "low": low, "high": high}
-    return {"choices": choices, "users": users, "gains": means.tolist(), "difference": difference, "p": p}
+        difference, spread = Estimate.from_samples(means[0] - means[1], differences), float(differences.std(ddof=1))
+        p = float(2 * norm.sf(abs(difference.value) / spread)) if spread > 0 else float(difference.value == 0)
+    return {"choices": choices, "users": users, "gains": means.tolist(), "difference": asdict(difference), "p": p}
 
 
 def label_games(wikispeedia: Dataset, folder: Path | None) -> Dataset:
@@ -208,25 +204,26 @@ def report(document: dict[str, Any]) -> Report:
     ]
     tested = [each for each in contrasts if is_known(each["p"])]
     clear = sum(each["corrected_p"] < _LEVEL for each in tested)
-    rows = []
-    for each in contrasts:
-        found = ["too small", "-", "-"]
-        if each in tested:
-            found = [interval(each["difference"]), f"{each['p']:.2g}", f"{each['corrected_p']:.2g}"]
-        sizes = " / ".join(f"{count:,}" for count in each["choices"])
-        gains = " / ".join("-" if gain is None else f"{gain:+.4f}" for gain in each["gains"])
-        names = [TITLES[each["dataset"]], each["condition"], CONDITIONS[each["condition"]], each["base"]]
-        rows.append([*names, sizes, gains, *found])
-    remarks = [f"{clear} of {len(tested)} differences are clear of zero after correction."]
-    if effort != asdict(EFFORT):
-        remarks.append("Preliminary: computed with less effort than stated before the run (see the settings).")
-    columns = ["dataset", "condition", "groups", "gain over", "choices", "gains", "difference", "p", "corrected p"]
+    rows = [
+        {
+            "dataset": TITLES[each["dataset"]],
+            "condition": each["condition"],
+            "groups": CONDITIONS[each["condition"]],
+            "gain over": each["base"],
+            "choices": " / ".join(f"{count:,}" for count in each["choices"]),
+            "gains": " / ".join("-" if gain is None else f"{gain:+.4f}" for gain in each["gains"]),
+            "difference": interval(each["difference"]) if each in tested else "too small",
+            "p": f"{each['p']:.2g}" if each in tested else "-",
+            "corrected p": f"{each['corrected_p']:.2g}" if each in tested else "-",
+        }
+        for each in contrasts
+    ]
     return Report(
         tables={
             "Gain of igt+cpt over all choices": pd.DataFrame(
                 overall, columns=["dataset", "choices", *(f"over {base}" for base in BASES)]
             ),
-            "Difference of the gain between two groups of choices": pd.DataFrame(rows, columns=columns),
+            "Difference of the gain between two groups of choices": pd.DataFrame(rows),
         },
         figure=_plot(tested),
         text="Gain: percentile rank of a choice by igt+cpt minus that by another method, among the out-neighbors of "
@@ -236,7 +233,7 @@ def report(document: dict[str, Any]) -> Report:
         f"{settings['long_windows']:,} with long ones; {effort['splits']} splits, {effort['trials']} trials per fit, "
         f"{effort['walkers']} walkers per node of up to {effort['steps']} steps, p_g {effort['p_g']}; seed "
         f"{settings['seed']}.",
-        remarks=remarks,
+        remarks=[f"{clear} of {len(tested)} differences are clear of zero after correction."],
     )
 
 

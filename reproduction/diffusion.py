@@ -24,13 +24,11 @@ _LINES = {
 }  # color and line style of each kind of walkers
 
 
-def compute(
-    setup: Setup, only: tuple[str, ...] = DATASETS, walks: int = 400, steps: int = 20, quick: bool = False
-) -> dict[str, Any]:
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS, walks: int = 400, steps: int = 20) -> dict[str, Any]:
     """Run walkers of every kind on every graph from the same starts, with the agents of Table 2's run folder."""
     walkers = {}
     shared: dict[str, Any] = {"walks": walks, "steps": steps, "p_g": P_G, "seed": setup.seed}
-    for dataset, settings in list_predictions(setup, only, quick):
+    for dataset, settings in list_predictions(setup, only):
         study, agents = train_walkers(dataset, **settings)
         graph = study.graph
         found = {UNBIASED: walk_statistics(graph, None, **shared)}

@@ -17,9 +17,9 @@ METHODS = (PAGERANK, "igt+cpt")
 _NUM_OFFERS = 5  # candidates listed for each method
 
 
-def compute(setup: Setup, only: tuple[str, ...] = DATASETS, count: int = 4, quick: bool = False) -> dict[str, Any]:
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS, count: int = 4) -> dict[str, Any]:
     """Draw `count` choices of each dataset at random among those of the test users of the first split."""
-    studies = list_predictions(setup, only, quick)
+    studies = list_predictions(setup, only)
     return {"examples": [each for dataset, settings in studies for each in _draw_examples(dataset, settings, count)]}
 
 

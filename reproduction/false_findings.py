@@ -12,14 +12,13 @@ import curiograph as cg
 from curiograph.graph.graph import Graph
 from curiograph.human.people.growth_comparison import QUANTITIES
 from curiograph.human.trajectories import Trajectories
-from reproduction.report import Report, Setup, percent
+from reproduction.report import Report, Setup, average_studies, percent
 
 PEOPLE = (2, 3, 5, 10, 30)
 JUMPS = (0.0, 0.1, 0.2)
 FAMILIES = ("ba", "rg", "er")
 NULLS = ("unbiased", "random-walk")
 _NODES, _STEPS, _WALKS = 50, 12, 3  # of the graph, of a walk, of a person
-_BLOCK = 20  # runs of a task
 _TABLES: dict[str, tuple[str, dict[str, Any]]] = {
     "Motives of people without any: studies in which some motive is clearly better than chance, or opposed": (
         "motives", {"people": str},
@@ -39,28 +38,16 @@ def compute(setup: Setup, runs: int = 400) -> dict[str, Any]:
     studies += [("growth", {"people": 30, "jumps": jumps, "family": family}) for jumps in JUMPS for family in FAMILIES]
     studies += [("growth", {"people": 200, "jumps": 0.0, "family": family}) for family in FAMILIES]
     studies += [("groups", {"people": 60, "effect": effect}) for effect in (0.0, 0.5)]
-    tasks = [
-        (number, first, min(first + _BLOCK, runs)) for number in range(len(studies)) for first in range(0, runs, _BLOCK)
-    ]
-    found = setup.engine.map(
-        run_studies, (studies, setup.seed), tasks, name="false_findings", key=[studies, setup.seed, runs],
-        unit="studies", sizes=[last - first for _, first, last in tasks], progress=setup.progress,
-    )  # fmt: skip
-    rows = []
-    for number, (kind, options) in enumerate(studies):
-        parts = [each["counts"] for (study, _, _), each in zip(tasks, found, strict=True) if study == number]
-        shares = np.sum(parts, axis=0) / runs
-        names = next(each["names"] for (study, _, _), each in zip(tasks, found, strict=True) if study == number)
-        rows.append({"study": kind, **options, "shares": dict(zip(names, shares.tolist(), strict=True))})
-    return {"rows": rows}
+    shares = average_studies(setup, "false_findings", run_study, studies, [runs] * len(studies))
+    return {"rows": [{"study": kind, **more, "shares": s} for (kind, more), s in zip(studies, shares, strict=True)]}
 
 
-def run_studies(shared: tuple[list[tuple[str, dict[str, Any]]], int], task: tuple[int, int, int]) -> dict[str, Any]:
-    """Run some replications of a study: return the names of findings, and the number of runs with each."""
-    (studies, seed), (number, first, last) = shared, task
+def run_study(shared: tuple[list[tuple[str, dict[str, Any]]], int], task: tuple[int, int]) -> dict[str, bool]:
+    """Run a replication of a study: return which findings there are."""
+    (studies, seed), (number, run) = shared, task
     kind, options = studies[number]
-    found = [_STUDIES[kind](np.random.default_rng([seed, number, run]), **options) for run in range(first, last)]
-    return {"names": list(found[0]), "counts": np.sum([list(each.values()) for each in found], axis=0)}
+    found: dict[str, bool] = _STUDIES[kind](np.random.default_rng([seed, number, run]), **options)
+    return found
 
 
 def study_motives(rng: np.random.Generator, people: int) -> dict[str, bool]:

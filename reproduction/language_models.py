@@ -210,10 +210,8 @@ def report(document: dict[str, Any]) -> Report:
         figure=figure,
         text="Games of people and of GPT-4o-mini in Wikispeedia on the same start and target: means over pairs, each "
         "of the mean over its games, and differences within pairs, with 95 % intervals over pairs. A measure counts "
-        f"the pairs in which both groups have a value. Gaps and compressibility: at {NODES} distinct articles. Pairs "
-        "were drawn from finished games of people, which favors them; without one finished game of each pair, their "
-        "success is understated. [What the files are](../language-models.md#what-the-files-are): games of models end "
-        "at their first return, back clicks of finished games of people are missing, and the model with memory is "
-        f"compared on starts from {UNSELECTED} on, where its pairs were not selected by failures of the other. Figure: "
-        "a game that has ended keeps its last distance. Two pages: first returns of the kind A, B, A.",
+        f"the pairs in which both groups have a value. Gaps and compressibility: at {NODES} distinct articles. "
+        "[What the files are](../language-models.md#what-the-files-are), how they favor people or understate their "
+        "success and returns, and which pairs are compared. Figure: a game that has ended keeps its last distance. "
+        "Two pages: first returns of the kind A, B, A.",
     )

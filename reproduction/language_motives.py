@@ -12,13 +12,13 @@ from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import find_choices
 from curiograph.human.data.datasets import load_dataset
-from curiograph.human.motives.catalog import as_motives
-from curiograph.human.motives.hypotheses import fit_motives, hypotheses, score_models
-from curiograph.human.motives.logit import ChoiceLogit, center_features
+from curiograph.human.motives.hypotheses import hypotheses
+from curiograph.human.motives.logit import ChoiceLogit
 from curiograph.human.trajectories import Trajectories
 from curiograph.plotting import create_figure
 from curiograph.plotting.palette import get_group_style
 from reproduction.language_models import MEMORY, MODEL, PEOPLE, UNSELECTED, load_groups
+from reproduction.meaning import compute_features
 from reproduction.report import Report, Setup, interval
 
 GOAL = ("target-distance", "target-similarity", "hub")
@@ -28,13 +28,13 @@ SETS = {"all pairs": (PEOPLE, MODEL), f"starts from {UNSELECTED} on": (PEOPLE, M
 """Groups that are compared on the same pairs, by the name of the set of pairs."""
 
 
-def compute(setup: Setup, pairs: int | None = None) -> dict[str, Any]:
+def compute(setup: Setup) -> dict[str, Any]:
     """Compare motives and their weights in the games of people and models on the same pairs."""
     games, graph, _ = load_groups(setup.folder)
     similarity = Similarity.from_texts(graph, load_dataset("wikispeedia", setup.folder).texts)
     gains, weights, sizes = [], [], {}
     for name, groups in SETS.items():
-        matched = match_games(games, graph, groups, name != "all pairs", pairs, setup.seed)
+        matched = match_games(games, graph, groups, name != "all pairs", setup.seed)
         found = {}
         for group, walks in matched.items():
             setup.progress(f"{name}: {group}", None)
@@ -57,13 +57,7 @@ def estimate_weights(graph: Graph, matched: dict[str, Trajectories], similarity:
     groups of a pair are one cluster. A unit is the standard deviation of a score over the candidates of all groups.
     """
     made = {group: find_choices(graph, walks, burn_in=1)[0] for group, walks in matched.items()}
-    columns = {}
-    for group, choices in made.items():
-        models = fit_motives(
-            as_motives(WEIGHED, [], "igt", choices, similarity), choices, choices.windows.users * 0, True
-        )
-        scored = score_models({key: model for key, model in models.items() if key[1] is None}, choices, None, True)
-        columns[group] = [center_features(np.asarray(each.features), choices.candidates) for each in scored.values()]
+    columns = {group: compute_features(WEIGHED, choices, similarity) for group, choices in made.items()}
     scales = np.sqrt(np.mean([[scale**2 for _, scale in own] for own in columns.values()], axis=0))
     fitted, influence = {}, {}
     for group, choices in made.items():
@@ -88,7 +82,7 @@ def estimate_weights(graph: Graph, matched: dict[str, Trajectories], similarity:
 
 
 def match_games(
-    games: Trajectories, graph: Graph, groups: tuple[str, ...], unselected: bool, pairs: int | None, seed: int
+    games: Trajectories, graph: Graph, groups: tuple[str, ...], unselected: bool, seed: int
 ) -> dict[str, Trajectories]:
     """Draw one game of each group for every pair, and cut them before the first return and to equal length.
 
@@ -100,8 +94,6 @@ def match_games(
         numbers.setdefault((games.user(number), games.session(number)), []).append(number)
     names = sorted({str(user) for user, _ in numbers if not unselected or str(user) >= UNSELECTED})
     names = [name for name in names if all((name, group) in numbers for group in groups)]
-    if pairs is not None and pairs < len(names):
-        names = [names[place] for place in np.sort(rng.choice(len(names), pairs, replace=False))]
     assert games.targets is not None
     found: dict[str, list[Any]] = {group: [] for group in groups}
     targets = []

@@ -11,9 +11,8 @@ import pandas as pd
 from curiograph.agents.agent_names import as_agent
 from curiograph.graph.generators import FAMILIES
 from curiograph.graph.graph import Graph
-from curiograph.plotting import create_figure, get_color
-from reproduction.comparison import REWARDS, TITLES, find_networks, generate_tests
-from reproduction.report import Report, Setup, add_legend
+from reproduction.comparison import REWARDS, find_networks, generate_tests
+from reproduction.report import Report, Setup
 from reproduction.timing import compute_ratio_of_means, time_on_graphs
 
 NODES = 500
@@ -84,7 +83,6 @@ def report(document: dict[str, Any]) -> Report:
     rows = [*columns, "starts", "return", "us", "lead to beam:8, time ratio", "at equal time"]
     return Report(
         tables={"planner against plain beam search": pd.DataFrame(summary, columns=[*columns, *counted])},
-        figure=_plot(frame),
         text="planner (width 8, trained on walks of 10 nodes and on none of these graphs) against plain beam search of "
         "width 8, and of the measured width whose CPU time per decision is nearest to planner's; where planner is "
         "faster than beam:8, the narrowest, this is beam:8 with more time. Lead: mean difference over the same starts, "
@@ -103,23 +101,3 @@ def _count(leads: pd.Series) -> str:
 
 def _format_lead(found: Mapping[str, Any]) -> str:
     return f"{100 * found['lead']:+.1f} ± {100 * (found['error'] or 0):.1f} %, {found['time']:.2f}"
-
-
-def _plot(frame: pd.DataFrame) -> Any:
-    """Plot leads at equal time against length, a line for each family or network; one panel for each reward."""
-    figure, panels = create_figure(9.0, 4.0, columns=len(REWARDS))
-    for panel, reward in zip(panels, REWARDS, strict=True):
-        chosen = frame[frame["reward"] == reward]
-        for group, own in chosen.groupby("group", sort=False):
-            leads, color = (
-                own.pivot(index="nodes", columns="graphs", values="near"),
-                get_color("planner" if group == GROUPS[True] else "greedy"),
-            )
-            panel.plot(leads.index, 100 * leads, "o-", color=color, markersize=4, linewidth=0.8)[0].set_label(group)
-        panel.axhline(0.0, color=get_color("beam"), linewidth=0.8, linestyle="--")
-        panel.set(xscale="log", xlabel="nodes of the walk", ylabel="lead to the beam of equal time (%)")
-        panel.set_xticks(chosen["nodes"].unique(), chosen["nodes"].unique())
-        panel.minorticks_off()
-        panel.set_title(TITLES[reward], fontsize=10)
-    add_legend(figure, 2)
-    return figure

@@ -13,12 +13,13 @@ from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import estimate_means, sum_by_user
 from curiograph.errors import FileFormatError
 from curiograph.graph.similarity import Similarity
-from curiograph.human.choices.choice_sets import find_choices
+from curiograph.human.choices.choice_sets import ChoiceSet, find_choices
 from curiograph.human.data.datasets import load_dataset
-from curiograph.human.motives.catalog import MOTIVES, as_motives
+from curiograph.human.motives.catalog import as_motives
 from curiograph.human.motives.hypotheses import fit_motives, score_models
 from curiograph.human.motives.logit import ChoiceLogit, center_features
-from curiograph.progress import Progress, split_progress
+from curiograph.parallel import IN_PROCESS, Engine
+from curiograph.progress import Progress, no_progress, split_progress
 from reproduction.report import Report, Setup, interval
 
 GIVEN = {
@@ -27,34 +28,26 @@ GIVEN = {
     "degree, PageRank, similarity, similarity-history": ("degree", "pagerank", "similarity", "similarity-history"),
 }
 """Motives of the models to which others are added, by title."""
-THEORIES = tuple(name for name in ("igt", "cpt", "cct") if name in MOTIVES)
+THEORIES = ("igt", "cpt", "cct")
 TOGETHER = "all theories"
 BURN_IN = 3
 """Number of distinct nodes visited before the first choice."""
 
 
-def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str, Any]:
-    """Compare nested models of the choices in all games, or in some drawn at random."""
+def compute(setup: Setup, folds: int = 5) -> dict[str, Any]:
+    """Compare nested models of the choices in all games."""
     dataset = load_dataset("wikispeedia", setup.folder)
     graph, walks = dataset.graph, dataset.walks
     if graph is None or not dataset.texts:
         raise FileFormatError("wikispeedia: contains no categories.tsv; get the complete dataset.")
-    if games is not None and games < len(walks):
-        walks = walks[np.sort(np.random.default_rng(setup.seed).choice(len(walks), games, replace=False))]
     similarity = Similarity.from_texts(graph, dataset.texts)
     names = list(dict.fromkeys([*(name for motives in GIVEN.values() for name in motives), *THEORIES]))
     choices, _ = find_choices(graph, walks, BURN_IN)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     fold_of_user = np.random.default_rng(setup.seed).permutation(len(users)) % folds
     scoring, testing = split_progress(setup.progress, [1, 1])
-    models = fit_motives(as_motives(names, [], "igt", choices, similarity), choices, fold_of_user[user_of], True)
-    scored = score_models(models, choices, None, True, setup.engine, scoring)
-    features = np.empty((len(choices.candidates.nodes), len(names)))
-    for place in range(len(names)):
-        values = scored[place, None].features
-        assert values is not None  # as asked for
-        centered, scale = center_features(values, choices.candidates)
-        features[:, place] = centered / max(scale, np.finfo(float).tiny)
+    columns = compute_features(names, choices, similarity, setup.engine, scoring)
+    features = np.column_stack([centered / max(scale, np.finfo(float).tiny) for centered, scale in columns])
     data = ChoiceLogit.from_choices(features, choices.candidates.offsets, choices.chosen, user_of)
     additions = {
         (title, TOGETHER if added == THEORIES else added[0]): (*given, *added)
@@ -63,9 +56,9 @@ def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str,
     }
     nested = list(dict.fromkeys([*GIVEN.values(), *additions.values()]))
     bits = dict(zip(nested, _test_models(data, nested, names, fold_of_user, testing).T, strict=True))
-    columns = [bits[given] for given in GIVEN.values()]
-    columns += [bits[model] - bits[GIVEN[title]] for (title, _), model in additions.items()]
-    estimates = [asdict(each) for each in estimate_means(np.column_stack(columns), np.bincount(user_of))]
+    gains = [bits[given] for given in GIVEN.values()]
+    gains += [bits[model] - bits[GIVEN[title]] for (title, _), model in additions.items()]
+    estimates = [asdict(each) for each in estimate_means(np.column_stack(gains), np.bincount(user_of))]
     sources = np.repeat(np.arange(graph.num_nodes), graph.degrees)
     return {
         "choices": len(choices),
@@ -79,6 +72,20 @@ def compute(setup: Setup, games: int | None = None, folds: int = 5) -> dict[str,
             for (title, added), estimate in zip(additions, estimates[len(GIVEN) :], strict=True)
         ],
     }
+
+
+def compute_features(
+    names: Sequence[str],
+    choices: ChoiceSet,
+    similarity: Similarity,
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
+) -> list[tuple[Float64, float]]:
+    """Return the centered scores of all candidates by each motive, fitted to all choices, and their scale."""
+    models = fit_motives(as_motives(names, [], "igt", choices, similarity), choices, choices.windows.users * 0, True)
+    whole = {key: model for key, model in models.items() if key[1] is None}
+    scored = score_models(whole, choices, None, True, engine, progress)
+    return [center_features(np.asarray(each.features), choices.candidates) for each in scored.values()]
 
 
 def _test_models(

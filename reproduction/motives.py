@@ -43,22 +43,18 @@ def report(document: dict[str, Any]) -> Report:
     """Show the weight of each motive, its spread over people, and the bits that it adds."""
     weights, style = document["weights"], ".3g"
     rows = [
-        [
-            name,
-            interval(each["mean"], style),
-            interval(each["spread"], style),
-            f"{each['reliability']:.2f}",
-            interval(each["alone"], style),
-            interval(each["adds"], style),
-            f"{each['inflation']:.2f}",
-            interval(document["ranked"][name], style),
-        ]
+        {
+            "motive": name,
+            "mean weight": interval(each["mean"], style),
+            "spread over people": interval(each["spread"], style),
+            "reliability": f"{each['reliability']:.2f}",
+            "bits alone": interval(each["alone"], style),
+            "bits added to the others": interval(each["adds"], style),
+            "inflation": f"{each['inflation']:.2f}",
+            "bits by ranks alone": interval(document["ranked"][name], style),
+        }
         for name, each in weights.items()
     ]
-    columns = [
-        "motive", "mean weight", "spread over people", "reliability", "bits alone", "bits added to the others",
-        "inflation", "bits by ranks alone",
-    ]  # fmt: skip
     figure, ax = create_figure(7.2, 0.9 + 0.5 * len(weights))
     people = np.array(document["people"], float)
     shifts = np.random.default_rng(0).uniform(-0.3, 0.3, len(people))
@@ -73,9 +69,7 @@ def report(document: dict[str, Any]) -> Report:
     ax.set_xlabel("weight; a dot for each person, and the mean with its interval")
     return Report(
         tables={
-            f"Weights of motives: {document['choices']:,} choices by {document['users']:,} players": pd.DataFrame(
-                rows, columns=columns
-            )
+            f"Weights of motives: {document['choices']:,} choices by {document['users']:,} players": pd.DataFrame(rows)
         },
         figure=figure,
         text="Unfinished games of Wikispeedia, choices of a new page. All weights are estimated together; a unit is "

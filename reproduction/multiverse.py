@@ -37,7 +37,6 @@ CONTROLS = (PAGERANK, MEMORY, TWO_PAGERANKS, "markov")
 """Methods with which igt+cpt is compared."""
 TESTS = (str(SMALL_TEST), "all")
 """Test sets: one draw of `SMALL_TEST` choices, or all choices of test users."""
-QUICK = Effort(training=100, test=200, candidates=16, walkers=8, trained_walkers=2, draws=50)
 BASE = {
     "links": "directed", "pairs": "highest", "similarity": "cosine", "mean degree": "16", "candidates": "last",
     "runs": "all", "signs": "either",
@@ -64,11 +63,10 @@ _METHOD = (
 )
 
 
-def compute(setup: Setup, only: tuple[str, ...] = DATASETS, seeds: int = 5, quick: bool = False) -> dict[str, Any]:
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS, seeds: int = 5) -> dict[str, Any]:
     """Compute all universes of each dataset; with a run folder, finished graphs are kept there."""
-    effort = QUICK if quick else Effort()
-    numbers = range(setup.seed, setup.seed + (2 if quick else seeds))
-    settings = {"datasets": only, "seeds": len(numbers), "effort": effort, "seed": setup.seed}
+    effort, numbers = Effort(), range(setup.seed, setup.seed + seeds)
+    settings = {"datasets": only, "seeds": seeds, "effort": effort, "seed": setup.seed}
     universes = {d.name: compute_dataset(setup, d, numbers, effort) for d in load_datasets(only, setup.folder)}
     return {"settings": settings, "unit": UNIT, "universes": universes}
 
@@ -208,7 +206,7 @@ def report(document: dict[str, Any]) -> Report:
         events = (f"igt+cpt {paper['igt+cpt'][0]:+.1%} or more", f"igt {paper['igt'][0]:+.1%} or less", "both of these",
                   "igt+cpt above igt and cpt together")  # fmt: skip
         base = each.select_base(each.chances)
-        for key, event in zip(CHANCES, events, strict=False):
+        for key, event in zip(CHANCES, events, strict=True):
             shares = (each.chances[key].mean(), base[key].mean(), each.group_seeds(each.chances[key]).mean().max())
             draws.append([title, event, *map(_share, shares)])
         variances += [[title, name, *map(_share, row)] for name, row in each.shares.iterrows()]

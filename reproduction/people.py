@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from curiograph.graph.graph import Graph
 from curiograph.human.data.datasets import Dataset, find_dataset, load_dataset
-from curiograph.human.prediction.predict import FULL, QUICK, Effort, Recipe, Study, find_agents, make_study
+from curiograph.human.prediction.predict import FULL, Effort, Recipe, Study, find_agents, make_study
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import Engine
 from curiograph.progress import Progress, split_progress
@@ -45,19 +44,19 @@ def load_games(kind: str, folder: Path | None) -> tuple[Trajectories, Graph]:
 
 
 def list_predictions(
-    setup: Setup, only: Sequence[str], quick: bool, keep: Keep = "highest"
+    setup: Setup, only: Sequence[str], keep: Keep = "highest"
 ) -> Iterator[tuple[Dataset, dict[str, Any]]]:
     """Yield each dataset with the settings of its prediction, each in its own run folder."""
-    datasets, engine = load_datasets(only, setup.folder), setup.engine
+    datasets = load_datasets(only, setup.folder)
     for dataset, stage in zip(datasets, split_progress(setup.progress, [1] * len(datasets)), strict=True):
         name = dataset.name if dataset.graph is not None or keep == "highest" else f"{dataset.name}-{keep}"
         yield (
             dataset,
             {
                 "recipe": CORE_RECIPES[dataset.name] if keep == "highest" else None,
-                "effort": QUICK if quick else FULL,
+                "effort": FULL,
                 "seed": setup.seed,
-                "engine": replace(engine, run=engine.run and engine.run / name),
+                "engine": setup.keep_in(name),
                 "progress": stage,
             },
         )

@@ -20,6 +20,7 @@ LEAST = 3
 VISITS = 5
 """Number of first visits of games that are compared as well, without shorter games; nodes of a block for styles."""
 _KEPT = ["measure", "mean", "other_mean", "effect", "effect_low", "effect_high", "p_holm"]
+_STYLES = ("{effect:+.2f} ({effect_low:+.2f} to {effect_high:+.2f})", "{p_holm:.2g}")
 _SERIES = {"whole": ("whole games", "igt", "o", -0.15), "first": (f"first {VISITS} visits", "cpt", "s", 0.15)}
 
 
@@ -61,12 +62,7 @@ def report(document: dict[str, Any]) -> Report:
         counts = ", ".join(f"{group}: {count:,} people" for group, count in document["games"][games].items())
         cells = [
             [row["measure"], number(row["mean"], 3), number(row["other_mean"], 3)]
-            + (
-                [f"{row['effect']:+.2f} ({row['effect_low']:+.2f} to {row['effect_high']:+.2f})"]
-                if row in rows
-                else ["-"]
-            )
-            + [f"{row['p_holm']:.2g}" if is_known(row["p_holm"]) else "-"]
+            + [style.format(**row) if is_known(row["effect"]) else "-" for style in _STYLES]
             for row in document["rows"]
             if row["games"] == games
         ]

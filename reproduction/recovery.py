@@ -19,7 +19,7 @@ from curiograph.human.choices.choice_table import ChoiceTable
 from curiograph.human.motives.catalog import OPTION_MOTIVES, Motive, as_motives
 from curiograph.human.motives.logit import center_features
 from curiograph.human.trajectories import Trajectories, Windows
-from reproduction.report import Report, Setup, percent
+from reproduction.report import Report, Setup, average_studies, percent
 
 WALKS = ("novelty", "novelty-everyone", "surprise", "information-gain", "recency", "empowerment", "learned-graph")
 GAMES = ("target-distance", "target-similarity", "hub")
@@ -38,16 +38,11 @@ def compute(setup: Setup, runs: int = 100, people: int = 50, choices: int = 100,
     studies += [("games", (name,), runs) for name in GAMES] + [("tables", (name,), runs) for name in TABLES]
     studies += [("weights", pair, nulls) for pair in PAIRS]
     studies += [(kind, (), nulls) for kind in ("walks", "games", "tables")]
-    tasks = [(number, run) for number, (_, _, count) in enumerate(studies) for run in range(count)]
-    found = setup.engine.map(
-        run_study, (studies, people, choices, setup.seed), tasks, name="recovery",
-        key=[studies, people, choices, setup.seed], unit="datasets", progress=setup.progress,
-    )  # fmt: skip
-    rows = []
-    for number, (kind, planted, count) in enumerate(studies):
-        own = [result for (study, _), result in zip(tasks, found, strict=True) if study == number]
-        rows.append({"kind": kind, "planted": planted, "runs": count, "found": pd.DataFrame(own).mean().to_dict()})
-    return {"rows": rows}
+    found = average_studies(setup, "recovery", run_study, studies, [count for *_, count in studies], people, choices)
+    names = ("kind", "planted", "runs")
+    return {
+        "rows": [dict(zip(names, each, strict=True)) | {"found": f} for each, f in zip(studies, found, strict=True)]
+    }
 
 
 def run_study(shared: tuple[Any, int, int, int], task: tuple[int, int]) -> dict[str, Any]:

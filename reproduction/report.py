@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from curiograph.files import open_atomic
 from curiograph.parallel import IN_PROCESS, Engine
-from curiograph.plotting import MARKERS, get_color, save_figure
+from curiograph.plotting import save_figure
 from curiograph.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -35,6 +33,31 @@ class Setup:
     """Where tasks run and where finished ones are kept."""
     progress: Progress = no_progress
     """Progress callback."""
+
+    def keep_in(self, name: str) -> Engine:
+        """Return the engine with a folder of its own in the run folder, if there is one."""
+        return replace(self.engine, run=self.engine.run and self.engine.run / name)
+
+
+def average_studies(
+    setup: Setup,
+    name: str,
+    run: Callable[..., dict[str, Any]],
+    studies: Sequence[Any],
+    counts: Sequence[int],
+    *more: Any,
+) -> list[dict[str, float]]:
+    """Run each study `counts` times as a job, and return the means of what it found.
+
+    `run` is called with the studies, further settings and the seed, and with a task: (number of the study, run).
+    """
+    tasks = [(number, each) for number, count in enumerate(counts) for each in range(count)]
+    shared = (studies, *more, setup.seed)
+    found = setup.engine.map(
+        run, shared, tasks, name=name, key=[*shared, counts], unit="studies", progress=setup.progress
+    )
+    groups = pd.DataFrame(found, dtype=float).groupby([number for number, _ in tasks])
+    return [means.dropna().to_dict() for _, means in groups.mean().iterrows()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +114,6 @@ def add_legend(figure: Figure, columns: int) -> None:
     """Add one legend of the first panel below all panels."""
     handles, names = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
-
-
-def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[float]]], ax: Axes) -> None:
-    """Plot lines with bands of one standard error: `series` maps a name to (heights, errors); NaN leaves a gap."""
-    for name, (heights, errors) in series.items():
-        color = get_color(name)
-        ax.plot(x, heights, marker=MARKERS.get(name, "x"), markersize=5, color=color, label=name)
-        low, high = np.subtract(heights, errors), np.add(heights, errors)
-        ax.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
 
 
 # ---- cells; None is an undefined value of a stored document ---------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ import pandas as pd
 from curiograph.agents.evaluate import Episodes
 from curiograph.arrays import Float64
 from curiograph.graph.generators import FAMILIES
-from curiograph.plotting import create_figure
-from reproduction.comparison import REWARDS, TITLES, Walks, describe_returns, find_agent, run_all_walks
-from reproduction.report import Report, Setup, add_legend, number, plot_lines, plus_minus
+from reproduction.comparison import REWARDS, Walks, describe_returns, find_agent, run_all_walks
+from reproduction.report import Report, Setup, number, plus_minus
 from reproduction.timing import compute_mean_and_error, compute_ratio_of_means
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -64,7 +62,6 @@ def report(document: dict[str, Any]) -> Report:
     random, beam = (points[0]["results"][name] for name in ("random", "beam"))
     return Report(
         tables={"Mean return (and its ratio to greedy's)": pd.DataFrame(rows, columns=[*_KEYS, *AGENTS])},
-        figure=_plot(points),
         text="Walks of 10 nodes on graphs of different sizes and the same mean degree (as far as there are enough "
         "nodes: the smallest RG and ER are nearly complete and have no gaps); gnn and planner were trained on 50 "
         "nodes. planner keeps 8 walks, beam 256. Mean return ± standard error clustered by graph, with its ratio to "
@@ -79,20 +76,3 @@ def report(document: dict[str, Any]) -> Report:
 def _list_returns(point: dict[str, Any], name: str) -> list[Float64]:
     """Return the returns of an agent and of greedy, by graph."""
     return [np.array(point["results"][each]["by_graph"]) for each in (name, "greedy")]
-
-
-def _plot(points: Sequence[dict[str, Any]]) -> Any:
-    """Plot returns with error bands, one panel for each reward and family."""
-    figure, panels = create_figure(9.0, 11.0, columns=len(REWARDS), rows=len(FAMILIES))
-    for column, reward in zip(panels.T, REWARDS, strict=True):
-        for panel, (family, model) in zip(column, FAMILIES.items(), strict=True):
-            chosen = [point for point in points if (point["reward"], point["family"]) == (reward, family)]
-            results = {name: [point["results"][name] for point in chosen] for name in AGENTS}
-            series = {n: ([r["mean"] for r in own], [r["sem_by_graph"] for r in own]) for n, own in results.items()}
-            plot_lines([point["at"] for point in chosen], series, panel)
-            panel.set(xscale="log")
-            panel.set_title(f"{reward}, {model.title}", fontsize=10)
-            panel.set_ylabel(f"{TITLES[reward]}\nmean return", fontsize=9)
-        column[-1].set_xlabel(_KEYS[-1])
-    add_legend(figure, len(AGENTS))
-    return figure

@@ -176,16 +176,16 @@ def tabulate_shares(cells: list[dict[str, Any]]) -> pd.DataFrame:
 
 def tabulate_seeds(cells: list[dict[str, Any]]) -> pd.DataFrame:
     """Return the mean returns over training seeds of cells x agents."""
-    columns = list(cells[0]["training_seeds"])
-    rows = []
-    for cell in cells:
-        row = [cell["reward"], cell["family"].upper()]
-        for column in columns:
-            found = cell["training_seeds"][column]
-            spread = f" ± {np.std(found, ddof=1):.3f}" if len(found) > 1 else ""
-            row.append(f"{np.mean(found):.2f}{spread} ({len(found)})")
-        rows.append(row)
-    return pd.DataFrame(rows, columns=["reward", "family", *columns])
+
+    def describe(found: list[float]) -> str:
+        spread = f" ± {np.std(found, ddof=1):.3f}" if len(found) > 1 else ""
+        return f"{np.mean(found):.2f}{spread} ({len(found)})"
+
+    return pd.DataFrame(
+        {"reward": cell["reward"], "family": cell["family"].upper()}
+        | {column: describe(found) for column, found in cell["training_seeds"].items()}
+        for cell in cells
+    )
 
 
 def _plot(cells: list[dict[str, Any]]) -> Any:

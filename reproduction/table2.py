@@ -21,25 +21,18 @@ METHODS = ("igt", "cpt", "igt+cpt")
 NOTES = (
     "r: relative improvement of the percentile ranks of human choices over PageRank, among the out-neighbors of the "
     "last node; ± over splits (95 % interval over users).",
-    "Differences from the paper. Its text leaves open n_burn-in, the candidates, how movies and books are linked and "
-    "what the error is; the choices made here are listed under each dataset. Candidates are the out-neighbors of the "
-    "last node (below also all nodes). Ties share their mean rank. Walkers teleport after a maximum number of steps, "
-    "which is fitted together with alpha and the weights; p_g is fixed. igt, cpt and igt+cpt use, in each split, the "
-    "greedy or the trained agents, whichever do better on the training users. Graph users, training users and test "
-    "users are disjoint groups. ± is the standard deviation over splits; the interval is a bootstrap over users. "
-    "The data are MovieLens latest-small, a sample of Amazon Books, and Wikispeedia.",
-    "memory is the control: walkers that remember their path, as curious ones do, but choose at random. Its gain is "
-    "not due to curiosity: weights may be negative, as in the paper, and a mixture of walkers that stay near the "
-    "history minus a global PageRank ranks hubs lower, which PageRank alone cannot.",
+    "[Protocol](../prediction.md#protocol), [differences from the paper]"
+    "(../replication.md#what-differs-from-the-paper), and [the control](../replication.md#what-does-not-replicate), "
+    "`memory`; what the paper leaves open is listed under each dataset. Walkers teleport after a maximum number of "
+    "steps, which is fitted together with alpha and the weights; p_g is fixed. igt, cpt and igt+cpt use, in each "
+    "split, the greedy or the trained agents, whichever do better on the training users.",
 )
 
 
-def compute(
-    setup: Setup, only: tuple[str, ...] = DATASETS, item_graph: Keep = "highest", quick: bool = False
-) -> dict[str, Any]:
+def compute(setup: Setup, only: tuple[str, ...] = DATASETS, item_graph: Keep = "highest") -> dict[str, Any]:
     """Predict the choices of each dataset."""
     check_choice("--item-graph", item_graph, get_args(Keep))
-    studies = list_predictions(setup, only, quick, item_graph)
+    studies = list_predictions(setup, only, item_graph)
     found = [predict(dataset, walkers="trained", **settings).to_dict() for dataset, settings in studies]
     return {"paper": TABLE2, "predictions": [{"methods": each.pop("rows"), **each} for each in found]}
 

@@ -40,10 +40,10 @@ SMALL_TEST = 133
 """Number of test windows in a file of the authors."""
 TWO_PAGERANKS = "two PageRanks"
 METHODS = (PAGERANK, "igt", "cpt", "igt+cpt", MEMORY, TWO_PAGERANKS, "markov")
-CHANCES = ("igt+cpt", "igt", "both", "super-additive", "deviation")
+CHANCES = ("igt+cpt", "igt", "both", "super-additive")
 """What is kept of all draws of `SMALL_TEST` choices: shares of the draws in which igt+cpt improves on PageRank at least
-as much as in the paper, igt at most as much, both, and igt+cpt more than igt and cpt together, where a loss counts as
-zero; and the standard deviation of the improvement by igt+cpt."""
+as much as in the paper, igt at most as much, both, and igt+cpt more than igt and cpt together (a loss counts as zero).
+"""
 ALPHAS = (0.01, 0.3, 0.6, 0.85, 0.97)
 """Values of alpha among which one is fitted."""
 LEVELS = (0, 1, 2, 4)
@@ -95,8 +95,8 @@ def compute_universes(
 ) -> dict[str, Any]:
     """Task function: results of all protocols on one graph.
 
-    Returns `ranks` (protocols x signs x walkers x test sets x methods), the mean percentile ranks of test choices;
-    `chances` (protocols x signs x walkers x `CHANCES`); and the numbers of nodes and links.
+    Returns `ranks` (protocols x signs x walkers x test sets x methods), the mean percentile ranks of test choices, and
+    `chances` (protocols x signs x walkers x `CHANCES`).
     """
     (dataset, published, effort), (recipe, directed, seed, nearest) = shared, world
     if dataset.graph is not None and not directed:
@@ -124,8 +124,7 @@ def compute_universes(
         draws = np.random.default_rng([seed, number]).integers(len(test), size=(effort.draws, SMALL_TEST))
         ranks.append(np.stack([tested[..., draws[0]].mean(axis=-1), tested.mean(axis=-1)], axis=2))
         chances.append(summarize_draws(tested, draws, published))
-    size = {"nodes": study.graph.num_nodes, "links": study.graph.num_edges}
-    return {"ranks": np.stack(ranks), "chances": np.stack(chances), **size}
+    return {"ranks": np.stack(ranks), "chances": np.stack(chances)}
 
 
 # ---- choices --------------------------------------------------------------------------------------------------------
@@ -288,5 +287,4 @@ def summarize_draws(ranks: Float64, draws: Int64, published: Mapping[str, tuple[
     igt, cpt, both = (means[method] / means[PAGERANK] - 1 for method in METHODS[1:4])
     above, below = both >= published["igt+cpt"][0], igt <= published["igt"][0]
     exceeds = both > np.maximum(igt, 0) + np.maximum(cpt, 0)
-    shares = [np.mean(each, axis=-1) for each in (above, below, above & below, exceeds)]
-    return np.stack([*shares, both.std(axis=-1)], axis=-1)
+    return np.stack([np.mean(each, axis=-1) for each in (above, below, above & below, exceeds)], axis=-1)

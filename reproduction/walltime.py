@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import os
 import platform
-import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from timeit import timeit
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.peers import compute_slow_compressibility, find_gap_peers
+from benchmarks.rows import time_medians
 from curiograph.agents.agent_names import as_agent
 from curiograph.agents.heuristics import RandomAgent
 from curiograph.arrays import Float64
 from curiograph.exploration.mdp import Exploration, begin
-from curiograph.plotting import create_figure
 from curiograph.rewards.reward_names import as_reward
 from reproduction.comparison import REWARDS, TITLES, generate_tests
-from reproduction.report import Report, Setup, plot_lines
+from reproduction.report import Report, Setup
 
 SIZES = (5, 10, 20, 50, 100, 150, 200)
 PEERS = {"igt": "ripser", "cpt": "slow twin"}
@@ -31,34 +30,28 @@ FAMILY, NODES = "rg", 500
 LIMIT = 2.0
 """Seconds of a call beyond which a method is not timed at larger sizes."""
 
-Calls = dict[str, Callable[[], Any]]
-Peers = Mapping[str, Callable[[Float64], float]]
+Peer = Callable[[Float64], float]
 
 
 def compute(setup: Setup, largest: int = 200, walks: int = 100, repeats: int = 5) -> dict[str, Any]:
     """Time all methods at each size."""
-    peers: Peers = {"slow twin": compute_slow_compressibility, **find_gap_peers()}
+    peers: dict[str, Peer] = {"slow twin": compute_slow_compressibility, **find_gap_peers()}
     spent: dict[tuple[str, ...], float] = {}  # seconds of the last call of each method
     timings: list[dict[str, Any]] = []
     sizes = [size for size in SIZES if size <= largest]
     for size, batch in _walk_to_sizes(sizes, walks, setup.seed):
         order = np.argsort(batch.candidates.counts, kind="stable")
         alone = batch.rows(np.array([int(order[len(order) // 2])]))  # the walk with the median number of candidates
-        for reward in REWARDS:
-            known = {name: peer for name, peer in peers.items() if name == PEERS[reward]}
-            work = {
-                ONE_WALK: (alone, _list_score_calls(alone, reward) | _list_peer_calls(alone, known)),
-                MANY_WALKS: (batch, _list_score_calls(batch, reward)),
-            }
-            for way, (timed, calls) in work.items():
-                setup.progress(f"{reward}, {size} nodes visited: {way}", SIZES.index(size) / len(SIZES))
-                quick = {name: call for name, call in calls.items() if spent.get((reward, way, name), 0) < LIMIT}
-                seconds = _time_calls(quick, repeats)
-                spent |= {(reward, way, name): each for name, each in seconds.items()}
-                count = len(timed.lengths)
-                times = {name: each / count for name, each in seconds.items()}
-                candidates = len(timed.candidates.nodes) / count
-                timings.append({"reward": reward, "way": way, "size": size, "candidates": candidates, "seconds": times})
+        for reward, (way, timed) in product(REWARDS, ((ONE_WALK, alone), (MANY_WALKS, batch))):
+            setup.progress(f"{reward}, {size} nodes visited: {way}", SIZES.index(size) / len(SIZES))
+            calls = _list_calls(timed, reward, peers.get(PEERS[reward]) if way == ONE_WALK else None)
+            quick = {name: call for name, call in calls.items() if spent.get((reward, way, name), 0) < LIMIT}
+            seconds = dict(zip(quick, time_medians(*quick.values(), repeats=repeats), strict=True))
+            spent |= {(reward, way, name): each for name, each in seconds.items()}
+            count = len(timed.lengths)
+            times = {name: each / count for name, each in seconds.items()}
+            candidates = len(timed.candidates.nodes) / count
+            timings.append({"reward": reward, "way": way, "size": size, "candidates": candidates, "seconds": times})
     timings.sort(key=lambda timing: (REWARDS.index(timing["reward"]), TASKS.index(timing["way"])))
     machine = f"{platform.machine()} with {os.cpu_count()} cores, Python {platform.python_version()}"
     return {"machine": machine, "timings": timings}
@@ -75,44 +68,25 @@ def _walk_to_sizes(sizes: Sequence[int], walks: int, seed: int) -> Iterator[tupl
         batch = batch.step(batch.best(agent.scores(batch)))
 
 
-def _list_score_calls(walks: Exploration, reward: str) -> Calls:
-    """Return calls that score all candidates; greedy has its running state, as during a walk."""
-    tracker = as_reward(reward).track(walks.stack, walks.nodes, walks.lengths)
-    candidates = walks.candidates
-    return {
+def _list_calls(walks: Exploration, reward: str, peer: Peer | None) -> dict[str, Callable[[], Any]]:
+    """Return calls that score all candidates: greedy has its running state, a peer takes one at a time."""
+    tracker, candidates = as_reward(reward).track(walks.stack, walks.nodes, walks.lengths), walks.candidates
+    calls: dict[str, Callable[[], Any]] = {
         "gnn": partial(as_agent(f"{reward}-{FAMILY}").scores, walks),
         "greedy": partial(tracker.candidate_values, candidates.offsets, candidates.nodes),
     }
-
-
-def _list_peer_calls(alone: Exploration, peers: Peers) -> Calls:
-    """Return calls that score all candidates by peers, one at a time, with precomputed adjacency matrices."""
-    visited, graph = alone.nodes[0, : int(alone.lengths[0])], alone.stack.graphs[0]
-    subgraphs = [graph.induced(np.sort(np.append(visited, node))) for node in alone.candidates.nodes] if peers else []
-    matrices = [subgraph.to_scipy().toarray().astype(np.float64) for subgraph in subgraphs]
-    return {name: lambda peer=peer: [peer(matrix) for matrix in matrices] for name, peer in peers.items()}  # type: ignore[misc]
-
-
-def _time_calls(calls: Calls, repeats: int) -> dict[str, float]:
-    """Return the median time of each call, after a first one that compiles; calls take turns, and slow ones are few."""
-    first = {name: timeit(call, number=1) for name, call in calls.items()}
-    counts = {name: max(1, int(0.02 / max(seconds, 1e-7))) for name, seconds in first.items()}
-    turns = [
-        {
-            name: timeit(calls[name], number=counts[name]) / counts[name]
-            for name in calls
-            if turn < 1 or first[name] < 0.5
-        }
-        for turn in range(repeats)
-    ]
-    return {name: statistics.median(turn[name] for turn in turns if name in turn) for name in calls}
+    if peer is not None:  # of a single walk, with precomputed adjacency matrices
+        visited, graph = walks.nodes[0, : int(walks.lengths[0])], walks.stack.graphs[0]
+        subgraphs = [graph.induced(np.sort(np.append(visited, node))) for node in candidates.nodes]
+        matrices = [subgraph.to_scipy().toarray().astype(np.float64) for subgraph in subgraphs]
+        calls[PEERS[reward]] = lambda: [peer(matrix) for matrix in matrices]
+    return calls
 
 
 def report(document: dict[str, Any]) -> Report:
     """Show milliseconds by reward; the columns in brackets are relative to gnn."""
     tables = {}
-    figure, panels = create_figure(9.0, 3.2 * len(TASKS), columns=len(REWARDS), rows=len(TASKS))
-    for column, reward in zip(panels.T, REWARDS, strict=True):
+    for reward in REWARDS:
         methods = ["gnn", "greedy", PEERS[reward]]
         own = [timing for timing in document["timings"] if timing["reward"] == reward]
         rows = []
@@ -123,16 +97,8 @@ def report(document: dict[str, Any]) -> Report:
             rows.append([*named, *("-" if "nan" in cell else cell for cell in cells)])
         columns = ["work", "nodes visited", "candidates", *methods]
         tables[f"{TITLES[reward]}, milliseconds (relative to gnn)"] = pd.DataFrame(rows, columns=columns)
-        for panel, way in zip(column, TASKS, strict=True):
-            chosen = [each for each in own if each["way"] == way]
-            series = {m: ([1000 * e["seconds"].get(m, np.nan) for e in chosen], [0.0] * len(chosen)) for m in methods}
-            plot_lines([each["size"] for each in chosen], series, panel)
-            panel.set(xscale="log", yscale="log", title=f"{reward}, {way}", ylabel="milliseconds")
-        column[0].legend(frameon=False)
-        column[-1].set_xlabel("nodes visited")
     return Report(
         tables=tables,
-        figure=figure,
         text=f"Milliseconds on {document['machine']}; random walks on a graph of the family {FAMILY.upper()} with "
         f"{NODES} nodes. One walk: scoring all candidates of a walk, for one decision. Many walks: walks together, "
         "time per decision. greedy is our exact evaluation, with the running state that it has between decisions. The "

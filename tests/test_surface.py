@@ -6,44 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import curiograph as cg
 
 ROOT = Path(__file__).parent.parent
-
-
-def test_public_api() -> None:
-    g = cg.Graph.from_edges([(0, 1), (1, 2)])
-    assert cg.Graph.from_networkx(g.to_networkx()) == g
-    g = cg.generate("rg", nodes=50, seed=0)
-    sets = cg.generate_split("ba", nodes=50, train=2, val=1, test=1, seed=0)
-    assert (len(sets.train), len(sets.val), len(sets.test)) == (2, 1, 1)
-    assert cg.betti(g, dim=1) >= 0
-    assert cg.compressibility(g) == pytest.approx(cg.rate_distortion(g).compressibility)
-    curve = cg.rate_distortion(g)
-    assert len(curve.scale) == len(curve.upper) == len(curve.lower) == len(curve.clusters) == 50
-    growth = cg.measure(g, [0, 1, 2])
-    assert len(growth.beta0) == len(growth.beta1) == len(growth.compressibility) == len(growth.to_frame()) == 3
-    walk = cg.explore(g, agent="greedy", reward="igt", start=0, steps=10, seed=0)
-    assert (len(walk.nodes), len(walk.rewards), walk.total) == (10, 9, sum(walk.rewards))
-    result = cg.evaluate("beam", [g], reward="igt", steps=10, episodes=3, seed=0)
-    assert result.mean == pytest.approx(np.concatenate(result.returns).mean())
-    assert result.sem > 0
-    agent = cg.load_agent("igt-rg")
-    assert cg.explore(g, agent=agent, reward="igt", start=0, steps=10, seed=0).agent == "igt-rg"
-    eta = cg.pagerank(g, alpha=0.85, history=[3, 7])
-    assert eta.scores.shape == (50,)
-    assert (eta.scores.sum(), eta.residual < 1e-9, eta.iterations > 0) == (pytest.approx(1), True, True)
-    eta = cg.curious_pagerank(g, agent, alpha=0.85, history=[3, 7], p_g=0.5, seed=0)
-    assert eta.scores.shape == eta.stderr.shape == (50,)
-    assert (eta.scores.sum(), eta.converged) == (pytest.approx(1), True)
-    top = cg.recommend(g, history=[3, 7], k=10)
-    assert isinstance(top, list)
-    assert len(top) == 10
-    assert not {3, 7} & {node for node, score in top}
-    assert [score for node, score in top] == sorted((score for node, score in top), reverse=True)
 
 
 def test_every_public_name_exists_and_is_documented() -> None:

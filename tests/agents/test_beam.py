@@ -8,7 +8,6 @@ import pytest
 import curiograph as cg
 from curiograph.agents.beam import BeamAgent
 from curiograph.exploration.mdp import Exploration, begin
-from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle
 from oracles import reference
 from oracles.reference import draw_graph
@@ -45,17 +44,6 @@ def test_beam_scores_are_the_best_returns_through_each_candidate():
             if path[1] == v
         )
         assert score == pytest.approx(best, abs=1e-8)
-
-
-@pytest.mark.parametrize("reward", ["igt", "cpt"])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_wider_beams_have_higher_returns(family, reward):
-    graphs = [cg.generate(family, nodes=30, seed=seed) for seed in range(4)]
-    greedy, narrow, wide = (
-        cg.evaluate(agent, graphs, reward, 8, "all").mean for agent in ("greedy", "beam:4", "beam:64")
-    )
-    assert greedy <= wide
-    assert narrow <= wide + 1e-9
 
 
 def test_beam_keeps_one_walk_for_each_set_and_last_node():

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.agents.agent_names import as_agent
 from curiograph.agents.exact import ExactAgent
 from curiograph.exploration.mdp import begin
 from oracles import reference
@@ -34,15 +33,6 @@ def test_the_walk_is_the_best_and_no_bound_is_too_low(seed, nodes, density, dire
     assert found.returns[0] == bounds[0] == best
     found, bounds = ExactAgent(1).prove(walks)
     assert found.returns[0] <= best <= bounds[0]
-
-
-def test_planner_and_beam_are_not_above_the_proven_optimum():
-    graph = cg.generate("ws", nodes=40, seed=1)
-    walks = begin([graph], [np.arange(6)], "igt", 9)
-    found, bounds = ExactAgent().prove(walks)
-    assert np.array_equal(found.returns, bounds)
-    for name in ("planner", "beam"):
-        assert np.all(as_agent(name).run(begin([graph], [np.arange(6)], "igt", 9)).returns <= bounds)
 
 
 @pytest.mark.parametrize(("agent", "reward", "reason"), [("exact:3", "igt", "more states"), ("exact", "cpt", "order")])

@@ -23,13 +23,6 @@ def test_early_end_warns():
         assert len(cg.explore(graph, "greedy", "igt", "a", 10, fallback="anywhere")) == 5
 
 
-@pytest.mark.parametrize("agent", ALL_AGENTS)
-def test_every_agent_can_end_early(agent):
-    graph = cg.Graph.from_edges([(0, 1), (1, 2), (3, 4)], directed=True)
-    with pytest.warns(UserWarning, match="after 2 of 4"):
-        assert cg.explore(graph, agent, "cpt", 3, 4).nodes == [3, 4]
-
-
 def test_complete_walk_does_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

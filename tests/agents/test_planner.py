@@ -67,12 +67,6 @@ def test_scores_are_predicted_returns():
     cg.check_agent(agent)
 
 
-@pytest.mark.parametrize("name", ["planner", "planner:3"])
-def test_shipped_planner_fulfills_the_contract(name):
-    cg.check_agent(name)
-    cg.check_agent(name, reward="cpt")
-
-
 def test_names_and_widths(tmp_path):
     assert (as_agent("planner").name, as_agent("planner").width) == ("planner", 8)
     assert as_agent("planner:32").name == "planner:32"

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.errors import GraphError
 from curiograph.graph.graph import Cleaning, Graph
+from support.graph_files import graphs
 
 plain_labels = st.one_of(
     st.integers(), st.text(max_size=4), st.floats(allow_nan=False), st.booleans(), st.binary(max_size=3)
@@ -23,19 +24,9 @@ plain_labels = st.one_of(
 any_labels = st.recursive(plain_labels, lambda parts: st.tuples(parts, parts) | st.frozensets(parts, max_size=2))
 
 
-@st.composite
-def graphs(draw, labels=any_labels):
+def make_graphs(labels=any_labels):
     """Graphs with isolated nodes, of any direction, weighted or not."""
-    nodes = draw(st.lists(labels, unique=True, max_size=8))
-    position = st.integers(0, max(len(nodes) - 1, 0))
-    pairs = draw(st.lists(st.tuples(position, position), max_size=12)) if nodes else []
-    directed = draw(st.booleans())
-    if draw(st.booleans()):
-        values = st.floats(2**-20, 2**20)
-        edges = [(nodes[u], nodes[v], draw(values)) for u, v in pairs]
-    else:
-        edges = [(nodes[u], nodes[v]) for u, v in pairs]
-    return Graph.from_edges(edges, directed=directed, nodes=nodes)
+    return graphs(st.lists(labels, unique=True, max_size=8), st.floats(2**-20, 2**20))
 
 
 def assert_same(graph: Graph, other: Graph) -> None:
@@ -52,12 +43,12 @@ def unweighted_if_empty(graph: Graph) -> Graph:
     return Graph(graph.indptr, graph.indices, directed=graph.directed, names=graph.names)
 
 
-@given(graphs())
+@given(make_graphs())
 def test_networkx_round_trip(graph):
     assert_same(unweighted_if_empty(graph), Graph.from_networkx(graph.to_networkx()))
 
 
-@given(graphs())
+@given(make_graphs())
 def test_pyg_round_trip(graph):
     """torch_geometric's own conversion of the edges is the oracle; weights are kept in single precision."""
     utils = pytest.importorskip("torch_geometric.utils", reason="needs PyG: pip install 'curiograph[pyg]'")
@@ -125,7 +116,7 @@ def test_arrays_that_are_no_edges(edges, words):
         Graph.from_edges(edges)
 
 
-@given(graphs(st.text(max_size=4)))
+@given(make_graphs(st.text(max_size=4)))
 def test_igraph(graph):
     source, target, weights = graph.get_edges()
     other = igraph.Graph(n=len(graph), edges=np.column_stack([source, target]).tolist(), directed=graph.directed)
@@ -135,7 +126,7 @@ def test_igraph(graph):
     assert_same(unweighted_if_empty(graph), Graph.from_igraph(other))
 
 
-@given(graphs())
+@given(make_graphs())
 def test_scipy_round_trip(graph):
     matrix = graph.to_scipy()
     again = Graph.from_scipy(matrix, directed=graph.directed, nodes=graph.labels)

@@ -15,20 +15,9 @@ from curiograph.graph.toys import complete, cycle, grid, library
 from curiograph.growth.compute import compute_growth
 from curiograph.growth.first_visits import read_walks
 from curiograph.growth.measure import join_parts, measure_part
-from curiograph.growth.records import Gap, Growth
+from curiograph.growth.records import Growth
 from curiograph.human.trajectories import Trajectories
 from oracles.reference import compute_cpt, draw_graph
-
-
-def test_filled_ring():
-    """The fourth node of a square opens a gap, the middle closes it."""
-    graph = cg.Graph.from_edges([*zip("abcd", "bcda", strict=True), *((x, "middle") for x in "abcd")])
-    growth = cg.measure(graph, ["a", "b", "c", "d", "middle"])
-    assert growth.beta0.tolist() == [1, 1, 1, 1, 1]
-    assert growth.beta1.tolist() == [0, 0, 0, 1, 0]
-    assert growth.edges.tolist() == [0, 1, 2, 4, 8]
-    assert growth.gaps == [Gap(opened_by="d", closed_by="middle", opened_at=4, closed_at=5)]
-    assert growth.gaps[0].lifetime == 1
 
 
 def test_walks_of_agents():

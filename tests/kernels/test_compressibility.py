@@ -102,23 +102,6 @@ def test_complete_graph(nodes):
     assert cg.compressibility(graph) == pytest.approx(math.log2(nodes) - np.mean(rates), abs=1e-9)
 
 
-def test_two_cliques_become_two_clusters():
-    """No step leads from one clique to the other: at two clusters the rate is zero."""
-    cliques = [(u + side, v + side) for side in (0, 4) for u in range(4) for v in range(u)]
-    curve = cg.rate_distortion(cg.Graph.from_edges(cliques))
-    assert curve.entropy == pytest.approx(2.0)
-    assert curve.clusters[6] == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert curve.upper[6] == pytest.approx(0.0, abs=1e-12)
-
-
-def test_single_edge():
-    """Without self-loops the walk alternates, H = 0; with self-loops it is a fair coin."""
-    pair = cg.Graph.from_edges([(0, 1)])
-    assert cg.compressibility(pair, self_loops=False) == 0.0
-    assert cg.rate_distortion(pair).upper.tolist() == pytest.approx([1.0, 0.0])
-    assert cg.compressibility(pair) == pytest.approx(0.5)
-
-
 # ---- properties -----------------------------------------------------------------------------------------------------
 
 

@@ -83,7 +83,6 @@ def test_planted_condition_is_found_and_the_same_for_all_workers(games, tmp_path
         assert abs(find_contrast(found, other)["difference"]["value"]) < planted["difference"]["value"] / 2
     shown = conditions.report(to_plain(found))
     assert shown.tables["Difference of the gain between two groups of choices"].shape == (12, 9)
-    assert shown.remarks[1].startswith("Preliminary")
     parallel = Setup(engine=Engine(workers=2, run=tmp_path))
     assert to_plain(conditions.compare_datasets(parallel, [games], SMALL)) == to_plain(found)
 

@@ -29,19 +29,6 @@ def test_ranks_follow_the_definition(counts, seed):
             np.testing.assert_allclose(means[o, w], wanted.mean())
 
 
-def test_means_over_histories():
-    rng = np.random.default_rng(0)
-    table, weights = rng.random((6, 9)).astype(np.float32), rng.random(6)
-    histories, offsets = np.array([[0, 3], [5, 1]]), np.array([0, 2, 5])
-    nodes = np.array([4, 8, 0, 1, 2], np.int32)
-    means = mixtures.average_rows(table, weights, histories, offsets, nodes)
-    for choice, history in enumerate(histories):
-        for c in range(offsets[choice], offsets[choice + 1]):
-            np.testing.assert_allclose(
-                means[c], np.average(table[history, nodes[c]], weights=weights[history]), rtol=1e-6
-            )
-
-
 def test_sampled_candidates_are_distinct_and_uniform():
     count, size, most = 3000, 12, 4
     nodes = np.tile(np.arange(size, dtype=np.int32), count)

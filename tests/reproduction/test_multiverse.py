@@ -40,13 +40,8 @@ def dataset() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def document(dataset):
-    return compute_dataset(Setup(), dataset, range(2), SMALL)
-
-
-@pytest.fixture(scope="module")
-def found(document):
-    return Universes("wikispeedia", document)
+def found(dataset):
+    return Universes("wikispeedia", compute_dataset(Setup(), dataset, range(2), SMALL))
 
 
 def test_answers_to_the_stored_results_are_unchanged():
@@ -101,7 +96,6 @@ def test_item_graphs_are_crossed():
         task = universes.compute_universes((dataset, TABLE2["movielens"], SMALL), world)
         assert task["ranks"].shape == (18, 2, 2, 2, len(METHODS))
         assert np.isfinite(task["ranks"]).all()
-        assert 2 * task["links"] / task["nodes"] <= world.recipe.mean_degree
 
 
 # ---- parts ----------------------------------------------------------------------------------------------------------
@@ -175,7 +169,7 @@ def test_draws_agree_with_a_direct_computation():
     ranks, draws = rng.random((2, 2, len(METHODS), 50)), rng.integers(50, size=(40, universes.SMALL_TEST))
     paper = {"igt": (0.0, 0.1), "cpt": (0.0, 0.1), "igt+cpt": (0.02, 0.1)}
     chances = universes.summarize_draws(ranks, draws, paper)
-    above, below, both, exceeding, improvements = [], [], [], [], []
+    above, below, both, exceeding = [], [], [], []
     for draw in draws:
         pagerank, igt, cpt, mixed = (float(np.mean([ranks[1, 0, method, i] for i in draw])) for method in range(4))
         r_igt, r_cpt, r = igt / pagerank - 1, cpt / pagerank - 1, mixed / pagerank - 1
@@ -183,9 +177,7 @@ def test_draws_agree_with_a_direct_computation():
         below.append(r_igt <= 0)
         both.append(above[-1] and below[-1])
         exceeding.append(r > max(r_igt, 0) + max(r_cpt, 0))
-        improvements.append(r)
-    wanted = [*(np.mean(each) for each in (above, below, both, exceeding)), np.std(improvements)]
-    np.testing.assert_allclose(chances[1, 0], wanted)
+    np.testing.assert_allclose(chances[1, 0], [np.mean(each) for each in (above, below, both, exceeding)])
     assert 0 < chances[1, 0, 0] < 1
 
 

@@ -53,25 +53,25 @@ def wikispeedia(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.long
 def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path, monkeypatch):
-    monkeypatch.setattr(reproduction.people, "QUICK", SMALL)
+    monkeypatch.setattr(reproduction.people, "FULL", SMALL)
     messages: list[str] = []
 
     def report(message: str, share: float | None = None) -> None:
         messages.append(message)
 
     setup = Setup(movielens, engine=Engine(workers=1, run=tmp_path), progress=report)
-    table = to_plain(table2.compute(setup, ("movielens",), quick=True))
+    table = to_plain(table2.compute(setup, ("movielens",)))
     text = table2.report(table).to_markdown()
     assert "| MovieLens | highest |" in text
     assert "+7.9% ± 1.7%" in text  # the paper's
     assert "below the paper's +7.9%" in text or "at or above the paper's" in text
     messages.clear()
 
-    spread = to_plain(diffusion.compute(setup, ("movielens",), walks=10, steps=8, quick=True))
+    spread = to_plain(diffusion.compute(setup, ("movielens",), walks=10, steps=8))
     assert set(spread["walkers"]["movielens"]) == {"unbiased", "igt", "cpt", "greedy igt", "greedy cpt"}
     assert diffusion.report(spread).tables["Links from the start"].shape == (5, 7)
 
-    drawn = to_plain(examples.compute(setup, ("movielens",), count=2, quick=True))
+    drawn = to_plain(examples.compute(setup, ("movielens",), count=2))
     jobs = [message for message in messages if " of " in message and "counts of" not in message]
     assert jobs
     assert all("found in the run folder" in message for message in jobs)  # nothing was computed again

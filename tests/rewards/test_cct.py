@@ -33,48 +33,6 @@ def make_tracker(graph: cg.Graph, walk: list[int], length: int, reward: str = "c
 K4_WITH_PENDANTS = [(u, v) for u in range(4) for v in range(u)] + [(0, 4), (1, 5), (2, 6)]
 
 
-@pytest.mark.parametrize(
-    ("edges", "walk", "dimension", "freedom", "conformable"),
-    [
-        # a triangle is flexible on no line, but rigid in the plane: 2 * 3 - 3 - 3 = 0
-        ([(0, 1), (1, 2), (2, 0)], [0, 1, 2], [1, 1, 2], [0, 1, 3], [0, 0, 0]),
-        # K4 needs three dimensions: 2 * 4 - 6 - 3 = -1, and 3 * 4 - 6 - 6 = 0
-        (K4_WITH_PENDANTS[:6], [0, 1, 2, 3], [1, 1, 2, 3], [0, 1, 3, 6], [0, 0, 0, 0]),
-        # a path is a tree: n - (n - 1) - 1 = 0 on the line
-        ([(0, 1), (1, 2), (2, 3)], [0, 1, 2, 3], [1, 1, 1, 1], [0, 1, 1, 1], [0, 0, 0, 0]),
-        # a square is a four-bar linkage: 2 * 4 - 4 - 3 = 1
-        ([(0, 1), (1, 2), (2, 3), (3, 0)], [0, 1, 2, 3], [1, 1, 1, 2], [0, 1, 1, 4], [0, 0, 0, 1]),
-        # the dimension does not fall: every pendant adds a node and an edge, and so 3 - 1 degrees of freedom
-        (
-            K4_WITH_PENDANTS,
-            [0, 1, 2, 3, 4, 5, 6],
-            [1, 1, 2, 3, 3, 3, 3],
-            [0, 1, 3, 6, 8, 10, 12],
-            [0, 0, 0, 0, 2, 4, 6],
-        ),
-        # the same nodes with the pendants first: two dimensions suffice until K4 is complete, and at the end too
-        # (2 * 7 - 9 - 3 = 2)
-        (
-            K4_WITH_PENDANTS,
-            [4, 0, 5, 1, 6, 2, 3],
-            [1, 1, 1, 1, 1, 2, 2],
-            [0, 1, 1, 1, 1, 6, 5],
-            [0, 0, 0, 0, 0, 3, 2],
-        ),
-        # isolated nodes do not count, until they get a link
-        ([(0, 1), (1, 2), (2, 3)], [0, 3, 1, 2], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0]),
-        # two separate edges move against each other: 4 - 2 - 1 = 1 on the line
-        ([(0, 1), (2, 3)], [0, 1, 2, 3], [1, 1, 1, 1], [0, 1, 1, 2], [0, 0, 0, 1]),
-    ],
-)
-def test_values_by_hand(edges, walk, dimension, freedom, conformable):
-    graph = cg.Graph.from_edges(edges)
-    growth = compute_growth(graph, graph.positions(walk).astype(np.int32), np.array([0, len(walk)]))
-    assert growth.dimension.tolist() == dimension
-    assert growth.freedom.tolist() == freedom
-    assert growth.conformable.tolist() == conformable
-
-
 @given(walks_on_graphs())
 def test_equals_the_definition_after_every_step(case):
     graph, walk = case

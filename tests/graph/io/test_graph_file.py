@@ -15,6 +15,7 @@ from curiograph.graph.graph import Graph
 from curiograph.graph.io.formats import read_graph, write_graph
 from curiograph.graph.labels import IntegerLabels, RangeLabels, TextLabels
 from curiograph.tensors import write_tensors
+from support.graph_files import graphs
 
 labels = st.one_of(
     st.lists(st.text(max_size=5), unique=True, max_size=8),
@@ -34,17 +35,7 @@ labels = st.one_of(
 )  # fmt: skip
 
 
-@st.composite
-def graphs(draw):
-    nodes = draw(labels)
-    position = st.integers(0, max(len(nodes) - 1, 0))
-    pairs = draw(st.lists(st.tuples(position, position), max_size=12)) if nodes else []
-    weighted = draw(st.booleans())
-    edges = [(nodes[u], nodes[v], *([draw(st.floats(0, 1e300))] if weighted else [])) for u, v in pairs]
-    return Graph.from_edges(edges, directed=draw(st.booleans()), nodes=nodes)
-
-
-@given(graphs())
+@given(graphs(labels))
 def test_round_trip(tmp_path_factory, graph):
     path = tmp_path_factory.getbasetemp() / "round.safetensors"
     write_graph(graph, path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from itertools import pairwise
 
 import gudhi
 import networkx as nx
@@ -97,16 +96,6 @@ def test_titles_are_the_beginnings_of_texts():
     assert [len(title) <= 40 for title in network.graph.titles] == [True, True]
     assert network.graph.title(1) == "other word"
     assert segment_network(np.eye(2), k=1).graph.titles is None
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.integers(0, 10**6), st.integers(1, 12), st.floats(0.01, 1), st.floats(0.01, 1))
-def test_lower_thresholds_and_larger_k_add_links(seed, size, a, b):
-    vectors = np.random.default_rng(seed).integers(-2, 3, (size, 3)) + 0.5
-    high, low = (list_links(segment_network(vectors, threshold=each)) for each in (max(a, b), min(a, b)))
-    assert high <= low
-    nearest = [list_links(segment_network(vectors, k=k)) for k in range(1, size)]
-    assert all(fewer <= more for fewer, more in pairwise(nearest))
 
 
 @settings(deadline=None, max_examples=40)

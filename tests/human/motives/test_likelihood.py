@@ -33,6 +33,13 @@ def test_likelihood_is_the_mean_over_orders_of_ties(scores, data, p_g):
     assert chances[chosen] == pytest.approx(wanted)
 
 
+@pytest.mark.parametrize("p_g", [0.0, 1e-300, 0.999999999, 1.0])
+def test_probabilities_at_extreme_p_g(p_g):
+    wanted = p_g ** np.array([1.0, 3, 0, 2])
+    found = kernels.rank_probabilities.compute_probabilities(np.array([0, 4]), np.array([3.0, -1.0, 10.0, 0.5]), p_g)
+    np.testing.assert_allclose(found, wanted / wanted.sum(), rtol=1e-9)
+
+
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4), st.integers(0, 30)), min_size=1, max_size=20))
 def test_fitted_p_g_maximizes_the_likelihood(rows):
     above, tied, below = np.array(rows).T

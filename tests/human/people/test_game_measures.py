@@ -72,21 +72,6 @@ def test_measures_equal_their_definitions(seed):
         assert [found[name][number] for name in GAMES] == pytest.approx(expected, nan_ok=True)
 
 
-def test_a_game_by_hand():
-    # distances to goal: start 3, side 4, hub 2, near 1; out-degrees: start 2, side 1, hub 3, near 2, goal 1
-    walk = ["start", "side", "start", "hub", "near", "goal"]
-    found = cg.profile(
-        LINKS, play([walk, ["start", "side"], ["goal"], ["hub", "start", "side"]], ["goal"] * 3 + [None])
-    )
-    table = found.to_frame()[GAMES].to_numpy()
-    # 5 moves: the middle one, start - hub, is in neither half. side has one out-link, and the last move is no choice.
-    # start - side has the lower of 2 out-degrees, start - hub the higher, hub - near the highest of 3, as has start
-    assert table[0] == pytest.approx([1, 2, 1 / 5, (3 - 3) / 2, (2 - 0) / 2, np.mean([0, 1, 0.75])])
-    assert table[1] == pytest.approx([0, math.nan, 0, math.nan, math.nan, 0], nan_ok=True)
-    assert table[2] == pytest.approx([1, 0, math.nan, math.nan, math.nan, math.nan], nan_ok=True)
-    assert table[3] == pytest.approx([math.nan, math.nan, 0, math.nan, math.nan, np.mean([0.75, 0])], nan_ok=True)
-
-
 def test_distance_by_step_keeps_the_last_distance():
     games = play([["start", "hub", "near", "goal", "start"], ["side", "start"], ["hub"]], ["goal", "goal", None])
     found = cg.human.distance_by_step(LINKS, games, steps=4)
