@@ -258,7 +258,8 @@ class OptionMotive(Motive):
         assert rows is not None
         scores: Float64 = kernels.learned_values.score_options(
             table.users, table.is_first, table.states, table.chosen, table.outcomes, rows, candidates.offsets,
-            candidates.nodes - len(table.owned_bounds) + 1, table.owned, table.owned_bounds, _KINDS[self.name], parameter,
+            candidates.nodes - len(table.owned_bounds) + 1, table.owned, table.owned_bounds, _KINDS[self.name],
+            parameter,
         )  # fmt: skip
         return scores.round(_DIGITS)
 
