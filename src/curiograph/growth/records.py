@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError
 from curiograph.graph.graph import Graph
 from curiograph.growth.compute import OPEN, GrowthArrays, GrowthSteps
-from curiograph.results import Skipped, Table, to_plain
+from curiograph.results import Skipped, Table, join_columns, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -219,9 +218,8 @@ class Growths(Table, Sequence[Growth]):
         """Return columns whose rows belong to the given walks, after the number, user, session and log columns."""
         import pandas as pd
 
-        check_columns(self.people, columns)
         people = {name: pd.Series(values).take(walk).array for name, values in self.people.items()}
-        return {"walk": walk, **people, **columns}
+        return {"walk": walk, **join_columns(people, columns)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the records of all walks, with the further columns of the log, and what was dropped."""
@@ -243,11 +241,3 @@ class Growths(Table, Sequence[Growth]):
         bounds = [slice(a, b) for a, b in zip(self.grown.offsets[:-1], self.grown.offsets[1:], strict=True)]
         beta1, bits = ([values[steps] for steps in bounds] for values in (self.grown.beta1, self.grown.bits))
         return plot_growths(beta1, bits, None if by is None else [str(value) for value in self.people[by]])
-
-
-def check_columns(people: dict[str, list[Any]], columns: dict[str, Any]) -> None:
-    """Raise SettingError if a column of a log has the name of a column of a result."""
-    for name in people:
-        if name in columns:
-            raise SettingError(f"the column {name!r} of the log is also a column of this table; rename it.")
-
