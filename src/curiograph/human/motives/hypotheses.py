@@ -23,11 +23,12 @@ from curiograph.human.choices.choice_table import ChoiceTable
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import Motive, as_motives
 from curiograph.human.motives.logit import ChoiceLogit, center_features, update_population
-from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MIN_CHOICES, MotiveFit, Motives
+from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MIN_CHOICES, USER_FIELDS, MotiveFit, Motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
+from curiograph.results import join_columns
 from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
@@ -131,6 +132,7 @@ def hypotheses(
             moves = len(people.nodes) - int(np.count_nonzero(people.lengths))
             returns = int(np.count_nonzero(~people.are_first())) / max(moves, 1) > _MIN_RETURNS
         choices, left_out = find_choices(graph, people, burn_in, memory, returns)
+    join_columns(people.user_columns, dict.fromkeys(USER_FIELDS[bool(weights)]))  # raises before the work
     compared = as_motives(motives, agents, reward, choices, similarity)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     if len(users) < 2 or (weights and len(users) < MIN_PEOPLE):

@@ -11,7 +11,7 @@ from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
 from curiograph.bootstrap import NO_ESTIMATE, Estimate, describe_few, expand_estimates
-from curiograph.results import Skipped, Table, join_columns, to_plain
+from curiograph.results import Skipped, Table, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 WEIGHT_FIELDS = ("weight", "spread", "alone", "adds", "reliability", "inflation", "unit")
 """Fields of `MotiveFit` that are estimated with weights."""
+_GAIN_FIELDS = ("user", "motive", "choices", "gain", "gain_low", "gain_high", "probability")
+USER_FIELDS = (_GAIN_FIELDS, (*_GAIN_FIELDS, "weight", "weight_low", "weight_high"))
+"""Columns of `Motives.per_user` besides those of the log, without and with weights."""
 BASELINES = ("markov", "uniform")
 """Models that are no motives: what other people chose, and chance. They come after all motives."""
 UNCLEAR = "unclear"
@@ -236,12 +239,10 @@ class Motives(Table, Mapping[str, MotiveFit]):
         tables |= {"probability": self.probabilities}
         if self.people is not None:
             tables |= {"weight": self.people, "weight_low": self.people_low, "weight_high": self.people_high}
-        size = len(self)
-        people = {"user": self.users, **self.user_columns}
-        rows = pd.DataFrame(people).loc[np.repeat(np.arange(len(self.users)), size)].reset_index(drop=True)
-        found = {"motive": list(self) * len(self.users), "choices": np.repeat(self.user_choices, size)}
-        found |= {name: table.ravel() for name, table in tables.items()}
-        return pd.DataFrame(join_columns(dict(rows.items()), found))
+        people = {"user": self.users, **self.user_columns, "choices": self.user_choices}
+        frame = pd.DataFrame(people).loc[np.repeat(np.arange(len(self.users)), len(self))].reset_index(drop=True)
+        frame.insert(len(people) - 1, "motive", list(self) * len(self.users))
+        return frame.assign(**{name: table.ravel() for name, table in tables.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values: the answer, the facts, one row per motive, and one per user and motive."""
