@@ -274,7 +274,6 @@ def score_models(
         for key, size in ((key, model.get_task_size(choices.graph)) for key, model in models.items())
         for start in range(0, len(choices), size)
     ]
-    tasks.sort(key=lambda task: task[1] - task[2])  # longest first, to keep all workers busy until the end
     made: list[Any] = [*vars(choices.windows).values(), choices.candidates.nodes, choices.returns, choices.targets]
     if choices.walks is not None:
         made += [choices.walks.nodes, choices.walks.offsets]
@@ -291,7 +290,7 @@ def score_models(
         progress=progress,
     )
     chunks: dict[Key, list[Mapping[str, Any]]] = {key: [] for key in models}
-    for (key, _, _), result in sorted(zip(tasks, results, strict=True), key=lambda pair: pair[0][1]):
+    for (key, _, _), result in zip(tasks, results, strict=True):
         chunks[key].append(result)
     scored = {}
     for key, parts in chunks.items():
