@@ -14,6 +14,7 @@ from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import IntegerLabels, LabelReader, Labels, ListLabels, as_labels, as_plain, suggest_labels
+from curiograph.growth.first_visits import are_first_visits
 from curiograph.results import OUTSIDE, Skipped, Table, join_columns
 from curiograph.validation import check_integer, check_seed, is_number
 
@@ -316,10 +317,7 @@ class Trajectories(Table):
 
     def are_first(self) -> NDArray[np.bool_]:
         """Return which visits are the first of their node in a walk."""
-        walk = np.repeat(np.arange(len(self)), self.lengths)
-        is_first = np.zeros(len(self.nodes), bool)
-        is_first[np.unique(walk * max(len(self.names), 1) + self.nodes, return_index=True)[1]] = True
-        return is_first
+        return are_first_visits(self.nodes, self.offsets)
 
     def cut(self, nodes: int) -> Trajectories:
         """Return the walks up to the visit of their `nodes`-th distinct node, so that walks can be compared.

@@ -176,7 +176,7 @@ def hypotheses(
             models, choices, scored, tested.parameters, user_of, as_engine(engine), weighing
         )
         tested.parameters.update({(number, None): value for number, value in chosen.items()})
-        found = estimate_weights(
+        weights_of, extra = estimate_weights(
             names=names,
             features=features,
             variances=variances,
@@ -186,10 +186,8 @@ def hypotheses(
             seed=seed,
             progress=weighing,
         )
-        weights_of = found.fits
-        extra = {"together": found.together, "personal": found.personal, "remarks": found.remarks}
-        extra |= dict(zip(("people", "people_low", "people_high"), found.people[:, :, order], strict=True))
-        for remark in found.remarks:
+        extra |= {name: extra[name][:, order] for name in ("people", "people_low", "people_high")}
+        for remark in extra["remarks"]:
             warnings.warn(remark, stacklevel=2)
     fits = [
         MotiveFit(
