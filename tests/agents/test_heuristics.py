@@ -45,6 +45,23 @@ def test_greedy_takes_the_highest_reward(reward, fallback):
             assert walk.rewards[t - 1] == pytest.approx(values[walk.nodes[t]], abs=1e-9)
 
 
+@pytest.mark.parametrize("fallback", FALLBACKS)
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+@pytest.mark.parametrize("name", ["random", "max-degree", "min-degree", "greedy"])
+def test_walks_of_one_kernel_are_those_of_single_steps(name, reward, fallback):
+    """Walks on several graphs, some of which have begun; 40 nodes need larger tables and more room for edges."""
+    rng, agent = np.random.default_rng(3), as_agent(name)
+    graphs = [draw_graph(rng, 12, 0.1, directed=True), cg.generate("er", nodes=60, seed=0), cg.generate("ba", seed=0)]
+    walks = begin(graphs, [np.flatnonzero(graph.degrees)[:3] for graph in graphs], reward, 40, fallback=fallback)
+    walks = walks.step(np.where(walks.candidates.counts > 1, walks.candidates.offsets[:-1], -1))
+    fast, slow = agent.run(walks), walks
+    assert np.array_equal(agent.run(fast).nodes, fast.nodes)
+    while not slow.finished:
+        slow = slow.step(slow.best(agent.scores(slow)))
+    for field in ("nodes", "lengths", "rewards"):
+        np.testing.assert_array_equal(getattr(fast, field), getattr(slow, field))
+
+
 def test_greedy_breaks_ties_at_random():
     """In a clique all candidates have equal values; the last bits of a float must not decide."""
 

@@ -12,6 +12,7 @@ from . import flexibility as flexibility
 from . import gap_basis as gap_basis
 from . import gap_bounds as gap_bounds
 from . import greedy_walkers as greedy_walkers
+from . import heuristic_walks as heuristic_walks
 from . import homology as homology
 from . import jit as jit
 from . import layout as layout

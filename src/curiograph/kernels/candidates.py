@@ -86,12 +86,31 @@ def select_best(offsets, nodes, scores, streams, steps):
     """Return the index of the best candidate of each walk, ties uniformly at random from its stream; -1 if none."""
     chosen = np.empty(offsets.shape[0] - 1, np.int64)
     for i in range(chosen.shape[0]):
-        best, top = -1, np.uint64(0)
-        for c in range(offsets[i], offsets[i + 1]):
-            if best != -1 and scores[c] < scores[best]:
-                continue
-            luck = draw_bits(streams[i], steps[i], nodes[c])
-            if best == -1 or scores[c] > scores[best] or luck > top:
-                best, top = c, luck
-        chosen[i] = best
+        chosen[i] = find_best(nodes, scores, offsets[i], offsets[i + 1], streams[i], steps[i])
     return chosen
+
+
+@inner_kernel
+def find_best(nodes, scores, first, last, stream, step):
+    """Return the index, from `first` to `last` - 1, of the best candidate of one walk; -1 if there is none."""
+    best, top = -1, np.uint64(0)
+    for c in range(first, last):
+        if best != -1 and scores[c] < scores[best]:
+            continue
+        luck = draw_bits(stream, step, nodes[c])
+        if best == -1 or scores[c] > scores[best] or luck > top:
+            best = c
+            top = luck
+    return best
+
+
+@inner_kernel
+def round_scores(scores, first, last, out):
+    """Write the scores of one walk to `out`, rounded to nine digits relative to the largest."""
+    largest = 0.0
+    for c in range(first, last):
+        largest = max(largest, abs(scores[c]))
+    if largest == 0.0:
+        largest = 1.0
+    for c in range(first, last):
+        out[c] = np.rint(scores[c] / largest * 1e9) / 1e9 * largest

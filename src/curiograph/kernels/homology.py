@@ -64,10 +64,7 @@ def measure_walks(indptr, indices, nodes, offsets):
         walk = nodes[offsets[i] : offsets[i + 1]]
         places = table[: get_map_size(walk.shape[0])]
         map_clear(places)
-        for bit in range(born.shape[0]):
-            born[bit] = -1
-        for k in range(4):
-            counts[k] = 0
+        clear_state(born, counts)
         linked, dimension = np.int64(0), one
         for step in range(walk.shape[0]):
             size = find_link(indptr, indices, walk[step], walk, places, step, link)
@@ -180,6 +177,15 @@ def allocate_state(nodes, room, words):
     tree, sums, basis, pivot = _allocate_scratch(nodes, words)
     local, born, counts = np.empty((nodes, 2), np.int32), np.empty(64 * words, np.int64), np.empty(4, np.int64)
     return local, lists, marks, born, counts, tree, sums, basis, pivot
+
+
+@inline_kernel
+def clear_state(born, counts):
+    """Remove all nodes from the state of a walk."""
+    for bit in range(born.shape[0]):
+        born[bit] = -1
+    for k in range(4):
+        counts[k] = 0
 
 
 @inline_kernel
