@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from curiograph.errors import SettingError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -65,6 +67,14 @@ class Table:
         from html import escape
 
         return f"<p><b>{escape(repr(self))}</b></p>{self.to_frame().to_html(max_rows=_MAX_ROWS, index=False)}"
+
+
+def join_columns(columns: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns of a log and of a result together; raise SettingError if one of each has the same name."""
+    for name in columns:
+        if name in others:
+            raise SettingError(f"the column {name!r} of the log is also a column of this table; rename it.")
+    return {**columns, **others}
 
 
 def to_plain(value: Any) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import curiograph as cg
 from curiograph.errors import SettingError, UnknownNodeError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.human.trajectories import Trajectories
@@ -159,3 +161,26 @@ def test_default_sessions_count_the_walks_of_each_user():
 def test_what_is_not_a_list_of_walks_is_refused(walks, message):
     with pytest.raises(WalkError, match=message):
         Trajectories.from_walks(walks)
+
+
+def test_a_column_of_the_log_never_replaces_one_of_a_result():
+    """A questionnaire's score, for instance, would be lost in a table of style scores."""
+    graph = cg.generate("ws", nodes=40, seed=0)
+    weighted = cg.Graph.from_arrays(*graph.get_edges()[:2], np.linspace(0.1, 1, graph.num_edges))
+    lists = [cg.explore(graph, "random", start=n, steps=24, seed=n).nodes for n in range(8)]
+
+    def keep(name):
+        columns = {name: dict.fromkeys("abcdefgh", 1)}
+        return Trajectories.from_walks(lists, list("abcdefgh"), graph, user_columns=columns)
+
+    tables = {
+        "node": lambda walks: walks.to_frame(),
+        "score": lambda walks: cg.profile(graph, walks, measures="structure").styles().to_frame(),
+        "persistence": lambda walks: cg.measure_persistence(weighted, walks).to_frame(),
+        "open": lambda walks: cg.measure_persistence(weighted, walks).per_walk(),
+        "gain": lambda walks: cg.human.hypotheses(graph, walks, motives=["uniform", "degree"]).per_user(),
+    }
+    for name, tabulate in tables.items():
+        assert "kept" in tabulate(keep("kept"))
+        with pytest.raises(SettingError, match=f"'{name}' of the log"):
+            tabulate(keep(name))

@@ -67,7 +67,7 @@ def test_features_of_directed_graphs_follow_out_neighbors():
     check_features(walk_at_random(graph, "igt", 12, 6, 0), 24)
 
 
-def test_links_of_hubs_are_looked_up_and_old_nodes_are_forgotten():
+def test_links_of_hubs_are_found_and_old_nodes_are_forgotten():
     star = [(0, leaf) for leaf in range(1, 400)] + [(leaf, leaf + 1) for leaf in range(1, 399)]
     check_features(walk_at_random(cg.Graph.from_edges(star), "igt", 90, 80, 0, walks=2), 24)
 

@@ -8,25 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from curiograph.arrays import Float32, Int32, Int64
+from curiograph.arrays import Float32, Int64
 from curiograph.graph.graph import Graph
-
-
-@dataclass(frozen=True)
-class CSR:
-    """CSR arrays, as the kernels take them."""
-
-    indptr: Int64
-    """First slot of every row, and the number of slots."""
-    indices: Int32
-    """Neighbors, row after row."""
-
-    def __post_init__(self) -> None:
-        # read-only as in Graph, also after unpickling: numba compiles once for each type
-        self.indptr.flags.writeable = self.indices.flags.writeable = False
-
-    def __reduce__(self) -> tuple[type[CSR], tuple[Int64, Int32]]:
-        return CSR, (self.indptr, self.indices)
 
 
 @dataclass(frozen=True)
@@ -42,19 +25,19 @@ class GraphBatch:
     """The graphs, in order."""
     starts: Int64
     """Position of the first node of each graph, and the number of all nodes."""
-    out: CSR
-    """Out-neighbors: the nodes that a walk may visit next."""
-    skeleton: CSR
-    """Neighbors in either direction, which define the subgraph of a walk."""
+    out: Graph
+    """Rows of out-neighbors: the nodes that a walk may visit next."""
+    skeleton: Graph
+    """Rows of neighbors in either direction, which define the subgraph of a walk."""
 
     @classmethod
     def of(cls, graphs: Sequence[Graph]) -> GraphBatch:
         """Combine `graphs` in order."""
         starts = np.zeros(len(graphs) + 1, np.int64)
         np.cumsum([g.num_nodes for g in graphs], out=starts[1:])
-        out = _concatenate_csr(graphs, starts)
+        out = _join_rows(graphs, starts)
         same = all(g.skeleton is g for g in graphs)
-        skeleton = out if same else _concatenate_csr([g.skeleton for g in graphs], starts)
+        skeleton = out if same else _join_rows([g.skeleton for g in graphs], starts)
         return cls(tuple(graphs), starts, out, skeleton)
 
     @cached_property
@@ -69,11 +52,11 @@ class GraphBatch:
         return self.graphs[graph], int(node - self.starts[graph])
 
 
-def _concatenate_csr(graphs: Sequence[Graph], starts: Int64) -> CSR:
+def _join_rows(graphs: Sequence[Graph], starts: Int64) -> Graph:
     if len(graphs) == 1:
-        return CSR(graphs[0].indptr, graphs[0].indices)
+        return graphs[0]
     edges = np.cumsum([0, *(len(g.indices) for g in graphs)])
     shifted = [g.indptr[:-1] + edge for g, edge in zip(graphs, edges[:-1], strict=True)]
     indptr = np.concatenate([*shifted, edges[-1:]])
     indices = np.concatenate([g.indices + np.int32(start) for g, start in zip(graphs, starts[:-1], strict=True)])
-    return CSR(indptr, indices)
+    return Graph(indptr, indices)

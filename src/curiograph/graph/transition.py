@@ -88,11 +88,6 @@ class Transition:
         return float(self.strength.sum())
 
     @cached_property
-    def has_dangling(self) -> bool:
-        """Whether any node is dangling."""
-        return not bool(np.all(self.strength > 0))
-
-    @cached_property
     def rows(self) -> tuple[UInt64, UInt32, Float64 | None]:
         """Bounds, in-neighbors and weights, unsigned as the kernels require."""
         indptr, indices, weights = self.out_rows

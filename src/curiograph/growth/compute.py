@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +18,45 @@ OPEN = -1
 """Closing step of a gap that stays open."""
 
 
-@dataclass(frozen=True, eq=False)
-class GrowthArrays:
+@dataclass(frozen=True, eq=False, repr=False)
+class GrowthSteps:
+    """Numbers of the visited subgraph after every step."""
+
+    edges: Int64
+    """Number of edges of the visited subgraph."""
+    beta0: Int64
+    """Number of components of the visited subgraph."""
+    beta1: Int64
+    """Number of information gaps of the visited subgraph."""
+    dimension: Int64
+    """Dimension d in which the visited subgraph moves as a mechanical network; it never falls along a walk."""
+    freedom: Int64
+    """Degrees of freedom d n - e, over the n nodes with a link and the e edges of the visited subgraph."""
+
+    @property
+    def conformable(self) -> Int64:
+        """Conformable degrees of freedom: `freedom` without rigid motions of the whole subgraph."""
+        return count_conformable(self.dimension, self.freedom)
+
+    def list_steps(self, step: Int64, node: list[Any], bits: Float64, opened: Any, closed: Any) -> dict[str, Any]:
+        """Return the columns of a table, given the steps, counted from 0, at which gaps were opened and closed."""
+        return {
+            "step": step,
+            "node": node,
+            "edges": self.edges,
+            "beta0": self.beta0,
+            "beta1": self.beta1,
+            "compressibility": bits,
+            "opened": np.bincount(np.asarray(opened, np.int64), minlength=len(step)),
+            "closed": np.bincount(np.asarray(closed, np.int64), minlength=len(step)),
+            "dimension": self.dimension,
+            "freedom": self.freedom,
+            "conformable": self.conformable,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GrowthArrays(GrowthSteps):
     """Growth of several walks in flat arrays; the steps of walk i are `offsets[i]:offsets[i + 1]` of each.
 
     The numbers of a walk do not depend on the walks measured with it.
@@ -28,26 +66,11 @@ class GrowthArrays:
     """Bounds of the walks in the arrays of steps."""
     nodes: Int32
     """Positions of the visited nodes, first visits only."""
-    edges: Int64
-    """Number of edges of the visited subgraph."""
-    beta0: Int64
-    """Number of components of the visited subgraph."""
-    beta1: Int64
-    """Number of information gaps of the visited subgraph."""
     bits: Float64
     """Compressibility in bits, with self-loops; NaN if it was not computed."""
-    dimension: Int64
-    """Dimension d in which the visited subgraph moves as a mechanical network; it never falls along a walk."""
-    freedom: Int64
-    """Degrees of freedom d n - e, over the n nodes with a link and the e edges of the visited subgraph."""
     gaps: Int64
     """Gaps as rows (walk, step opened, step closed or `OPEN`), with steps counted from 0. Rows are sorted by walk,
     opening and closing; open gaps are last."""
-
-    @property
-    def conformable(self) -> Int64:
-        """Degrees of freedom that are not rigid motions of the whole network."""
-        return count_conformable(self.dimension, self.freedom)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.arrays import Int32, Int64
 from curiograph.errors import UnknownNodeError, WalkError, quote_value
@@ -118,6 +119,14 @@ def place_walks(graph: Graph, walks: Any) -> Trajectories:
     return people
 
 
+def are_first_visits(nodes: Int32, offsets: Int64) -> NDArray[np.bool_]:
+    """Return which visits are the first of their node in a walk; walk i is `nodes[offsets[i]:offsets[i + 1]]`."""
+    walk = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    is_first = np.zeros(len(nodes), bool)
+    is_first[np.unique(walk * (int(nodes.max(initial=0)) + 1) + nodes, return_index=True)[1]] = True
+    return is_first
+
+
 def select_first_visits(nodes: Int32, offsets: Int64) -> tuple[Int32, Int64]:
     """Return the first visits of the nodes of each walk, in order, and the bounds of the walks among them.
 
@@ -125,11 +134,8 @@ def select_first_visits(nodes: Int32, offsets: Int64) -> tuple[Int32, Int64]:
     >>> nodes.tolist(), offsets.tolist()
     ([3, 2, 3], [0, 2, 3])
     """
-    walk = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    keys = walk * (int(nodes.max(initial=0)) + 1) + nodes
-    first = np.sort(np.unique(keys, return_index=True)[1])
-    counts = np.bincount(walk[first], minlength=len(offsets) - 1)
-    return nodes[first], np.concatenate([[0], np.cumsum(counts)])
+    is_first = are_first_visits(nodes, offsets)
+    return nodes[is_first], np.concatenate([[0], np.cumsum(is_first)])[offsets]
 
 
 def list_people(walks: Trajectories) -> dict[str, list[Any]]:

@@ -14,7 +14,7 @@ from curiograph.errors import GraphError
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.growth.first_visits import FirstVisits, is_recorded, is_single, read_walks
-from curiograph.results import Table
+from curiograph.results import Table, join_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,9 +68,8 @@ class Persistence(Table):
         def name_links(ends: Int32) -> list[Any]:
             return [None if s < 0 else (labels[k + s], labels[k + t]) for k, (s, t) in zip(first, ends, strict=True)]
 
-        return {
-            "walk": walk,
-            **{name: [values[number] for number in walk] for name, values in self.visits.people.items()},
+        people = {name: [values[number] for number in walk] for name, values in self.visits.people.items()}
+        found = {
             "birth_bits": self.bits[:, 0],
             "death_bits": self.bits[:, 1],
             "persistence": self.bits[:, 1] - self.bits[:, 0],
@@ -78,6 +77,7 @@ class Persistence(Table):
             "closed_by": name_links(self.gaps[:, 3:5]),
             "loop": self.loops,
         }
+        return {"walk": walk, **join_columns(people, found)}
 
     def per_walk(self) -> pd.DataFrame:
         """Return one row per walk as a pandas frame: numbers of nodes, edges, gaps and open gaps, and persistence.
@@ -98,7 +98,7 @@ class Persistence(Table):
             "total_persistence": np.bincount(walk, persistence, len(self.edges)).astype(float),
             "max_persistence": largest,
         }
-        return pd.DataFrame({**self.visits.people, **counts})
+        return pd.DataFrame(join_columns(self.visits.people, counts))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot a bar for each gap of one walk; for several walks, a persistence diagram of all gaps."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError
 from curiograph.graph.graph import Graph
-from curiograph.growth.compute import OPEN, GrowthArrays
-from curiograph.results import Skipped, Table, to_plain
-from curiograph.rewards.cct import count_conformable
+from curiograph.growth.compute import OPEN, GrowthArrays, GrowthSteps
+from curiograph.results import Skipped, Table, join_columns, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +48,7 @@ class Gap:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Growth(Table):
+class Growth(GrowthSteps, Table):
     """The growth of one walk, with an entry per distinct node in order of first visit.
 
     Examples
@@ -65,18 +63,8 @@ class Growth(Table):
 
     nodes: list[Hashable]
     """Labels of the visited nodes, first visits only."""
-    edges: Int64
-    """Number of edges of the visited subgraph."""
-    beta0: Int64
-    """Number of components of the visited subgraph."""
-    beta1: Int64
-    """Number of information gaps of the visited subgraph."""
     compressibility: Float64
     """Compressibility in bits, with self-loops; NaN if it was not computed."""
-    dimension: Int64
-    """Dimension d in which the visited subgraph moves as a mechanical network; it never falls."""
-    freedom: Int64
-    """Degrees of freedom d n - e, over the n nodes with a link and the e edges of the visited subgraph."""
     gaps: list[Gap]
     """Gaps in order of opening."""
     revisits: int
@@ -95,13 +83,9 @@ class Growth(Table):
         labels = [graph.names[v] for v in grown.nodes[steps].tolist()]
         first, last = np.searchsorted(grown.gaps[:, 0], [walk, walk + 1])
         return cls(
+            **{each.name: getattr(grown, each.name)[steps] for each in fields(GrowthSteps)},
             nodes=labels,
-            edges=grown.edges[steps],
-            beta0=grown.beta0[steps],
-            beta1=grown.beta1[steps],
             compressibility=grown.bits[steps],
-            dimension=grown.dimension[steps],
-            freedom=grown.freedom[steps],
             gaps=[
                 Gap(labels[opened], None, opened + 1, None)
                 if closed == OPEN
@@ -113,30 +97,14 @@ class Growth(Table):
             session=session,
         )
 
-    @property
-    def conformable(self) -> Int64:
-        """Conformable degrees of freedom: `freedom` without rigid motions of the whole subgraph."""
-        return count_conformable(self.dimension, self.freedom)
-
     def __len__(self) -> int:
         return len(self.nodes)
 
     def columns(self) -> dict[str, Any]:
         """Return one entry per step: node, edges, components, gaps, compressibility and degrees of freedom."""
-        closings = [gap.closed_at - 1 for gap in self.gaps if gap.closed_at is not None]
-        return {
-            "step": np.arange(1, len(self) + 1),
-            "node": self.nodes,
-            "edges": self.edges,
-            "beta0": self.beta0,
-            "beta1": self.beta1,
-            "compressibility": self.compressibility,
-            "opened": _count_steps([gap.opened_at - 1 for gap in self.gaps], len(self)),
-            "closed": _count_steps(closings, len(self)),
-            "dimension": self.dimension,
-            "freedom": self.freedom,
-            "conformable": self.conformable,
-        }
+        opened = [gap.opened_at - 1 for gap in self.gaps]
+        closed = [gap.closed_at - 1 for gap in self.gaps if gap.closed_at is not None]
+        return self.list_steps(np.arange(1, len(self) + 1), self.nodes, self.compressibility, opened, closed)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values: a list per column, the gaps, user, session and the number of revisits."""
@@ -211,22 +179,11 @@ class Growths(Table, Sequence[Growth]):
         counts = np.diff(grown.offsets)
         walk, opened, closed = grown.gaps.T
         begins = grown.offsets[walk]
-        return self._join_people(
-            np.repeat(np.arange(len(self)), counts),
-            {
-                "step": np.arange(1, len(grown.nodes) + 1) - np.repeat(grown.offsets[:-1], counts),
-                "node": [self.graph.label(int(v)) for v in grown.nodes],
-                "edges": grown.edges,
-                "beta0": grown.beta0,
-                "beta1": grown.beta1,
-                "compressibility": grown.bits,
-                "opened": _count_steps(begins + opened, len(grown.nodes)),
-                "closed": _count_steps((begins + closed)[closed != OPEN], len(grown.nodes)),
-                "dimension": grown.dimension,
-                "freedom": grown.freedom,
-                "conformable": grown.conformable,
-            },
-        )
+        step = np.arange(1, len(grown.nodes) + 1) - np.repeat(grown.offsets[:-1], counts)
+        labels = [self.graph.label(int(v)) for v in grown.nodes]
+        closings = (begins + closed)[closed != OPEN]
+        steps = grown.list_steps(step, labels, grown.bits, begins + opened, closings)
+        return self._join_people(np.repeat(np.arange(len(self)), counts), steps)
 
     def gaps_frame(self) -> pd.DataFrame:
         """Return a pandas frame with one row per gap: user, session, walk, nodes that opened and closed it, lifetime.
@@ -261,9 +218,8 @@ class Growths(Table, Sequence[Growth]):
         """Return columns whose rows belong to the given walks, after the number, user, session and log columns."""
         import pandas as pd
 
-        check_columns(self.people, columns)
         people = {name: pd.Series(values).take(walk).array for name, values in self.people.items()}
-        return {"walk": walk, **people, **columns}
+        return {"walk": walk, **join_columns(people, columns)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the records of all walks, with the further columns of the log, and what was dropped."""
@@ -285,14 +241,3 @@ class Growths(Table, Sequence[Growth]):
         bounds = [slice(a, b) for a, b in zip(self.grown.offsets[:-1], self.grown.offsets[1:], strict=True)]
         beta1, bits = ([values[steps] for steps in bounds] for values in (self.grown.beta1, self.grown.bits))
         return plot_growths(beta1, bits, None if by is None else [str(value) for value in self.people[by]])
-
-
-def check_columns(people: dict[str, list[Any]], columns: dict[str, Any]) -> None:
-    """Raise SettingError if a column of a log has the name of a column of a result."""
-    for name in people:
-        if name in columns:
-            raise SettingError(f"the column {name!r} of the log is also a column of this table; rename it.")
-
-
-def _count_steps(steps: Any, size: int) -> Int64:
-    return np.bincount(np.asarray(steps, np.int64), minlength=size)

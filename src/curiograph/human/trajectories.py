@@ -14,7 +14,8 @@ from curiograph.errors import SettingError, WalkError, quote_value
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import IntegerLabels, LabelReader, Labels, ListLabels, as_labels, as_plain, suggest_labels
-from curiograph.results import OUTSIDE, Skipped, Table
+from curiograph.growth.first_visits import are_first_visits
+from curiograph.results import OUTSIDE, Skipped, Table, join_columns
 from curiograph.validation import check_integer, check_seed, is_number
 
 if TYPE_CHECKING:
@@ -253,7 +254,8 @@ class Trajectories(Table):
         if self.targets is not None:
             goals = [None if node < 0 else self.names[node] for node in self.targets.tolist()]
             columns["target"] = [goals[number] for number in walk.tolist()]
-        return columns | {name: [values[user] for user in users] for name, values in self.user_columns.items()}
+        kept = {name: [values[user] for user in users] for name, values in self.user_columns.items()}
+        return join_columns(columns, kept)
 
     def __repr__(self) -> str:
         size = f"{len(self):,} walks by {self.num_users:,} users"
@@ -315,10 +317,7 @@ class Trajectories(Table):
 
     def are_first(self) -> NDArray[np.bool_]:
         """Return which visits are the first of their node in a walk."""
-        walk = np.repeat(np.arange(len(self)), self.lengths)
-        is_first = np.zeros(len(self.nodes), bool)
-        is_first[np.unique(walk * max(len(self.names), 1) + self.nodes, return_index=True)[1]] = True
-        return is_first
+        return are_first_visits(self.nodes, self.offsets)
 
     def cut(self, nodes: int) -> Trajectories:
         """Return the walks up to the visit of their `nodes`-th distinct node, so that walks can be compared.

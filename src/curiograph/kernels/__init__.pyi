@@ -16,7 +16,6 @@ from . import heuristic_walks as heuristic_walks
 from . import homology as homology
 from . import jit as jit
 from . import layout as layout
-from . import leaps as leaps
 from . import learned_values as learned_values
 from . import lookahead as lookahead
 from . import matched_walks as matched_walks

@@ -40,9 +40,10 @@ def score_options(
     num_states, num_options = owned_bounds.shape[0] - 1, owned.shape[0]
     visits, values = np.zeros(num_states), np.zeros(num_states)
     times, when = np.zeros(num_options), np.full(num_options, -1, np.int64)
-    head = np.full(num_options, -1, np.int64)
-    following, target = np.empty(states.shape[0], np.int64), np.empty(states.shape[0], np.int64)
-    counts = np.empty(states.shape[0])
+    # the outcomes of every option that were seen, as linked lists: first entry, next entry, outcome, and its count
+    head, following = np.full(num_options, -1, np.int64), np.empty(states.shape[0], np.int64)
+    target, counts = np.empty(states.shape[0], np.int64), np.empty(states.shape[0])
+    lists, owners = (head, following, target, counts), (owned, owned_bounds)
     quality, reward, gains = np.zeros(num_options), np.zeros(num_options), np.zeros(num_states)
     mark, queue = np.zeros(num_states, np.int64), np.empty(num_states, np.int64)
     filled, cursor, stamp = 0, 0, 0
@@ -59,30 +60,15 @@ def score_options(
                         gains[s] = -np.log((1.0 + visits[s]) / total)
                 else:
                     for option in range(num_options):
-                        reward[option] = _expect_reward(
-                            head[option], following, counts, times[option] + 1.0, num_states, kind
-                        )
-                _plan(
-                    quality,
-                    values,
-                    reward,
-                    gains,
-                    times,
-                    head,
-                    following,
-                    target,
-                    counts,
-                    owned,
-                    owned_bounds,
-                    discount,
-                )
+                        reward[option] = _expect_reward(option, lists, times[option] + 1.0, num_states, kind)
+                _plan(quality, values, reward, gains, times, lists, owners, discount)
             for j in range(bounds[cursor], bounds[cursor + 1]):
                 option = options[j]
                 if kind == RECENCY:
                     scores[j] = 1.0 / (row - when[option]) if when[option] >= 0 else 0.0
                 elif kind == EMPOWERMENT:
                     stamp += 1
-                    scores[j] = _count_states(option, stamp, mark, queue, head, following, target, owned, owned_bounds)
+                    scores[j] = _count_states(option, stamp, mark, queue, lists, owners)
                 else:
                     scores[j] = quality[option]
             cursor += 1
@@ -103,10 +89,11 @@ def score_options(
 
 
 @inner_kernel
-def _expect_reward(head, following, counts, total, num_states, kind):
+def _expect_reward(option, lists, total, num_states, kind):
     """Return the expected surprise, or information gain, of the outcome of an option."""
+    head, following, _, counts = lists
     prior, found, known = 1.0 / num_states, 0.0, 0
-    entry = head
+    entry = head[option]
     while entry >= 0:
         share = counts[entry] + prior
         found += weigh_gain(share, total) if kind == INFORMATION_GAIN else -share / total * np.log(share / total)
@@ -117,9 +104,9 @@ def _expect_reward(head, following, counts, total, num_states, kind):
 
 
 @inner_kernel
-def _plan(quality, values, reward, gains, times, head, following, target, counts, owned, owned_bounds, discount):
+def _plan(quality, values, reward, gains, times, lists, owners, discount):
     """Write the values of all options, given rewards of options and of outcomes, and values of states to start from."""
-    num_states = values.shape[0]
+    (head, following, target, counts), (owned, owned_bounds), num_states = lists, owners, values.shape[0]
     for _ in range(_MAX_SWEEPS):
         mean, change = 0.0, 0.0
         for s in range(num_states):
@@ -143,9 +130,9 @@ def _plan(quality, values, reward, gains, times, head, following, target, counts
 
 
 @inner_kernel
-def _count_states(option, stamp, mark, queue, head, following, target, owned, owned_bounds):
+def _count_states(option, stamp, mark, queue, lists, owners):
     """Return log(1 + number of states that the known outcomes of an option reach in two steps)."""
-    begin, end = 0, 0
+    (head, following, target, _), (owned, owned_bounds), begin, end = lists, owners, 0, 0
     entry = head[option]
     while entry >= 0:
         mark[target[entry]] = stamp

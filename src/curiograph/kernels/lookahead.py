@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from curiograph.kernels.adjacency import count_bits, count_pieces, fill, find_lowest, has_edge
+from curiograph.kernels.adjacency import count_bits, count_pieces, fill, find_lowest
 from curiograph.kernels.jit import inner_kernel, kernel
 
 RECENT = 63
@@ -66,7 +66,6 @@ REACHED = 44  # log of the number of recent nodes that they are linked to
 COMMON = 45  # first of ten features: log of the free common neighbors with each of the last `AGES` nodes
 NUM_FEATURES = COMMON + AGES
 
-_HUB = 256  # neighbors of a visited node above which its links are looked up instead of listed
 _VISITED = np.uint64(1) << np.uint64(63)
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
@@ -93,25 +92,20 @@ def compute_features(
     features = np.zeros((candidates.shape[0], NUM_FEATURES), np.float32)
     unit = np.empty(candidates.shape[0], np.float64)
     adjacent = np.zeros(RECENT, np.uint64)
-    hubs = np.empty(RECENT, np.int64)
     for i in range(lengths.shape[0]):
         first, last = offsets[i], offsets[i + 1]
         if first == last:
             continue
         walk, length = nodes[i], lengths[i]
-        num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
+        _mark_walk(indptr, indices, walk, length, masks, adjacent)
         scale = _describe_walk(features[first], length, steps, now[i], values, first, last, adjacent)
         for c in range(first, last):
             row, v = features[c], candidates[c]
             for k in range(GAIN):
                 row[k] = features[first, k]
             unit[c] = scale
-            mask = _find_links(indptr, indices, v, walk, length, masks, hubs, num_hubs)
-            _describe_links(row, indptr, now[i], v, values[c], mask, adjacent)
-            _describe_ahead(
-                row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks, hubs,
-                num_hubs,
-            )  # fmt: skip
+            _describe_links(row, indptr, now[i], v, values[c], masks[v], adjacent)
+            _describe_ahead(row, out_indptr, out_indices, indptr, v, adjacent, fan, masks)
         _unmark_walk(indptr, indices, walk, length, masks)
     return features, unit
 
@@ -132,7 +126,6 @@ def estimate_returns(
     out = np.empty(candidates.shape[0], np.float64)
     chosen = np.ones(candidates.shape[0], np.bool_)
     adjacent = np.zeros(RECENT, np.uint64)
-    hubs = np.empty(RECENT, np.int64)
     row = np.empty(NUM_FEATURES, np.float32)
     screen_start, screen_layer = np.empty_like(c1), np.empty_like(c1)
     start, first_layer, second_layer = np.empty_like(b1), np.empty_like(b1), np.empty_like(b2)
@@ -154,7 +147,7 @@ def estimate_returns(
                         chosen[c] = True
                     continue
                 near = min(left, HORIZON)
-                num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
+                _mark_walk(indptr, indices, walk, length, masks, adjacent)
                 scale = _describe_walk(row, length, steps, now[i], values, first, last, adjacent)
                 if screening:
                     _start_layer(row, v1, c1, screen_start)
@@ -164,16 +157,12 @@ def estimate_returns(
                     if not chosen[c]:
                         continue
                     v = candidates[c]
-                    mask = _find_links(indptr, indices, v, walk, length, masks, hubs, num_hubs)
-                    _describe_links(row, indptr, now[i], v, values[c], mask, adjacent)
+                    _describe_links(row, indptr, now[i], v, values[c], masks[v], adjacent)
                     if screening:
                         _complete_layer(row, v1, screen_start, screen_layer)
                         slope = _sum_layer(screen_layer, v2, c2)
                     else:
-                        _describe_ahead(
-                            row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks,
-                            hubs, num_hubs,
-                        )  # fmt: skip
+                        _describe_ahead(row, out_indptr, out_indices, indptr, v, adjacent, fan, masks)
                         _complete_layer(row, w1, start, first_layer)
                         for h in range(b2.shape[0]):
                             second_layer[h] = b2[h]
@@ -307,13 +296,11 @@ def _describe_links(row, indptr, now, v, value, mask, adjacent):
 
 
 @inner_kernel
-def _describe_ahead(
-    row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks, hubs, num_hubs
-):
+def _describe_ahead(row, out_indptr, out_indices, indptr, v, adjacent, fan, masks):
     """Set the features of a candidate that look one step ahead, at its free neighbors."""
     for k in range(FREE, NUM_FEATURES):
         row[k] = 0.0
-    slot = out_indptr[v]
+    slot, mask = out_indptr[v], masks[v]
     degree = out_indptr[v + 1] - slot
     read = min(degree, fan)
     free = 0
@@ -336,8 +323,6 @@ def _describe_ahead(
         free += 1
         log_degree += _log1p(indptr[x + 1] - indptr[x])
         near = masks[x]
-        if num_hubs > 0:
-            near = _find_links(indptr, indices, x, walk, length, masks, hubs, num_hubs)
         if near == _ZERO:
             loose += 1
             continue
@@ -391,54 +376,27 @@ def _log1p(k):
 
 
 @inner_kernel
-def _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent):
-    """Set the masks of the neighbors of the last nodes, and their links among each other; return the number of hubs.
-
-    The links of hubs are looked up by `_find_links`.
-    """
-    num_hubs = 0
+def _mark_walk(indptr, indices, walk, length, masks, adjacent):
+    """Set the masks of the neighbors of the last nodes, and their links among each other; mark all visited nodes."""
     recent = min(length, RECENT)
     for age in range(recent):
         u = walk[length - 1 - age]
-        if indptr[u + 1] - indptr[u] > _HUB:
-            hubs[num_hubs] = age
-            num_hubs += 1
-            continue
-        bit = _ONE << np.uint64(age)
         for slot in range(indptr[u], indptr[u + 1]):
-            masks[indices[slot]] |= bit
+            masks[indices[slot]] |= _ONE << np.uint64(age)
+    for age in range(recent):
+        adjacent[age] = masks[walk[length - 1 - age]]
     for t in range(length):
         masks[walk[t]] |= _VISITED
-    for age in range(recent):
-        u = walk[length - 1 - age]
-        adjacent[age] = _find_links(indptr, indices, u, walk, length, masks, hubs, num_hubs)
-    return num_hubs
 
 
 @inner_kernel
 def _unmark_walk(indptr, indices, walk, length, masks):
     for age in range(min(length, RECENT)):
         u = walk[length - 1 - age]
-        if indptr[u + 1] - indptr[u] <= _HUB:
-            for slot in range(indptr[u], indptr[u + 1]):
-                masks[indices[slot]] = _ZERO
+        for slot in range(indptr[u], indptr[u + 1]):
+            masks[indices[slot]] = _ZERO
     for t in range(length):
         masks[walk[t]] = _ZERO
-
-
-@inner_kernel
-def _find_links(indptr, indices, x, walk, length, masks, hubs, num_hubs):
-    """Return the last visited nodes that x is linked to, as bits."""
-    mask = masks[x] & ~_VISITED
-    for h in range(num_hubs):
-        u = walk[length - 1 - hubs[h]]
-        if indptr[u + 1] - indptr[u] < indptr[x + 1] - indptr[x]:
-            linked = has_edge(indptr, indices, u, x)
-        else:
-            linked = has_edge(indptr, indices, x, u)
-        if linked:
-            mask |= _ONE << np.uint64(hubs[h])
-    return mask
 
 
 @inner_kernel

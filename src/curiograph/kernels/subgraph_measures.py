@@ -1,4 +1,4 @@
-"""Measures of the subgraphs that walks induce: clustering, distances, communities, core and periphery, entropy rate.
+"""Measures of the subgraphs that walks induce: clustering, distances, communities, core and periphery, entropy, leaps.
 
 Walk i has the distinct nodes `nodes[offsets[i]:offsets[i + 1]]`. Subgraphs are undirected and unweighted.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.adjacency import find_link, get_map_size, map_put, reserve
+from curiograph.kernels.adjacency import find_link, find_root, get_map_size, map_put, reserve
 from curiograph.kernels.communities import ORDERS, find_communities
 from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.shortest_paths import search
@@ -75,6 +75,33 @@ def list_edges(indptr, indices, nodes, offsets):
                     out[filled, 0], out[filled, 1], out[filled, 2] = i, offsets[i] + u, offsets[i] + v
                     filled += 1
     return out[:filled].copy()
+
+
+@kernel
+def measure_leaps(indptr, indices, nodes, offsets, community):
+    """Return the shares of steps that are leaps, and leaps that are linked later, for every walk; NaN for one node.
+
+    A leap is the first visit of a node in another community than the one before it, without a link to any earlier node.
+    It is linked later if both nodes are connected in the subgraph of the whole walk.
+    """
+    out = np.full((offsets.shape[0] - 1, 2), np.nan)
+    for i in range(offsets.shape[0] - 1):
+        starts, links = link_nodes(indptr, indices, nodes, offsets[i], offsets[i + 1])
+        size = starts.shape[0] - 1
+        parent = np.arange(size)
+        leaps = np.zeros(size, np.bool_)
+        for t in range(size):
+            leaps[t] = t > 0 and community[nodes[offsets[i] + t]] != community[nodes[offsets[i] + t - 1]]
+            for slot in range(starts[t], starts[t + 1]):
+                if links[slot] < t:
+                    leaps[t] = False
+                    parent[find_root(parent, links[slot])] = find_root(parent, t)
+        linked = 0
+        for t in range(1, size):
+            linked += leaps[t] and find_root(parent, t) == find_root(parent, t - 1)
+        if size > 1:
+            out[i, 0], out[i, 1] = leaps.sum() / (size - 1), linked / (size - 1)
+    return out
 
 
 @inner_kernel

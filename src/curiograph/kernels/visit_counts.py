@@ -31,9 +31,11 @@ def score_candidates(nodes, offsets, users, visits, order, bounds, candidates, d
     scores = np.zeros(candidates.shape[0])
     size = degrees.shape[0]
     count, seen = np.zeros(size), np.zeros(size, np.int64)  # leaky count at the last visit, and its time from 1 on
-    head = np.full(size, -1, np.int64)  # last entry of the list of the steps that left a node
-    following, target = np.empty(nodes.shape[0], np.int64), np.empty(nodes.shape[0], np.int64)
-    steps, stepped = np.empty(nodes.shape[0]), np.empty(nodes.shape[0], np.int64)
+    # the steps that left every node, as linked lists: last entry, entry before, target, leaky count, and its time
+    head, following = np.full(size, -1, np.int64), np.empty(nodes.shape[0], np.int64)
+    target, stepped = np.empty(nodes.shape[0], np.int64), np.empty(nodes.shape[0], np.int64)
+    steps = np.empty(nodes.shape[0])
+    lists = (head, following, target, steps, stepped)
     now, filled, begin, cursor = 0, 0, 0, 0
     for walk in range(offsets.shape[0] - 1):
         if walk > 0 and users[walk] != users[walk - 1]:
@@ -54,25 +56,19 @@ def score_candidates(nodes, offsets, users, visits, order, bounds, candidates, d
                         if seen[v] > 0:
                             scores[j] = 1.0 / (now + 1 - seen[v])
                     elif kind == INFORMATION_GAIN:
-                        scores[j] = _expect_gain(head[v], following, steps, stepped, now, leak, degrees[v])
+                        scores[j] = _expect_gain(v, lists, now, leak, degrees[v])
                 if kind == SURPRISE:
-                    _score_surprise(
-                        scores, candidates, bounds[choice], bounds[choice + 1], head[last], following, target, steps,
-                        stepped, now, leak, degrees[last],
-                    )  # fmt: skip
+                    own = slice(bounds[choice], bounds[choice + 1])
+                    _score_surprise(scores[own], candidates[own], last, lists, now, leak, degrees[last])
             if place > offsets[walk]:
-                entry = head[nodes[place - 1]]
+                before = nodes[place - 1]
+                entry = head[before]
                 while entry >= 0 and target[entry] != node:
                     entry = following[entry]
                 if entry < 0:
                     entry = filled
-                    following[entry], target[entry], steps[entry], stepped[entry] = (
-                        head[nodes[place - 1]],
-                        node,
-                        0.0,
-                        now,
-                    )
-                    head[nodes[place - 1]] = entry
+                    following[entry], target[entry], steps[entry], stepped[entry] = head[before], node, 0.0, now
+                    head[before] = entry
                     filled += 1
                 steps[entry] = steps[entry] * leak ** (now + 1 - stepped[entry]) + 1.0
                 stepped[entry] = now + 1
@@ -83,17 +79,18 @@ def score_candidates(nodes, offsets, users, visits, order, bounds, candidates, d
 
 
 @inner_kernel
-def _score_surprise(scores, candidates, first, last, head, following, target, steps, stepped, now, leak, degree):
-    """Write -log p(v | last) of the candidates `first` to `last` - 1."""
+def _score_surprise(scores, candidates, last, lists, now, leak, degree):
+    """Write -log p(v | last) of the candidates of a choice."""
+    head, following, target, steps, stepped = lists
     total = 1.0
-    entry = head
+    entry = head[last]
     while entry >= 0:
         total += steps[entry] * leak ** (now - stepped[entry])
         entry = following[entry]
     prior = 1.0 / max(degree, 1)
-    for j in range(first, last):
+    for j in range(candidates.shape[0]):
         taken = 0.0
-        entry = head
+        entry = head[last]
         while entry >= 0:
             if target[entry] == candidates[j]:
                 taken = steps[entry] * leak ** (now - stepped[entry])
@@ -103,10 +100,11 @@ def _score_surprise(scores, candidates, first, last, head, following, target, st
 
 
 @inner_kernel
-def _expect_gain(head, following, steps, stepped, now, leak, degree):
+def _expect_gain(v, lists, now, leak, degree):
     """Return the expected divergence after one more step from a node, over the steps that it may be."""
+    head, following, _, steps, stepped = lists
     total, known = 1.0, 0
-    entry = head
+    entry = head[v]
     while entry >= 0:
         total += steps[entry] * leak ** (now - stepped[entry])
         known += 1
@@ -115,7 +113,7 @@ def _expect_gain(head, following, steps, stepped, now, leak, degree):
     if size == 0:
         return 0.0
     prior, gain = 1.0 / size, 0.0
-    entry = head
+    entry = head[v]
     while entry >= 0:
         gain += weigh_gain(steps[entry] * leak ** (now - stepped[entry]) + prior, total)
         entry = following[entry]

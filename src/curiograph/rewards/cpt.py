@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.graph.batch import CSR, GraphBatch
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.rewards.reward import Tracker
@@ -53,7 +53,7 @@ class CompressibilityTracker(Tracker):
         return _run_kernel(rows, self.nodes.ravel(), begins, lengths, offsets, candidates, None, *table)
 
 
-def _run_kernel(rows: CSR | Graph, *arguments: Any) -> Float64:
+def _run_kernel(rows: Graph, *arguments: Any) -> Float64:
     """Call `compute_compressibility` with arrays that are always read-only: a single compilation."""
     walks, rule = map(freeze_array, arguments[:5]), arguments[5:]
     return np.asarray(kernels.compressibility.compute_compressibility(rows.indptr, rows.indices, *walks, *rule))

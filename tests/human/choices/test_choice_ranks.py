@@ -83,7 +83,6 @@ def test_mean_without_ranked_choices_raises(rows):
     [
         ([0.0, 1.0], [1, 2], [7], WalkError, "window 0, 7, is 0 times among its candidates"),
         ([0.0, 1.0], [1, 1], [1], WalkError, "window 0, 1, is 2 times"),
-        ([0.0, 1.0], [1, 2], [1, 2], WalkError, "there are 2 choices but candidates for 1"),
         ([0.0], [1, 2], [1], RankerError, r"shape \(1,\) .* each of the 2 candidates"),
         ([0.0, np.nan], [1, 2], [1], RankerError, "1 of them are NaN"),
     ],

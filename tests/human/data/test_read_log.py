@@ -7,6 +7,7 @@ import gzip
 import io
 from datetime import UTC, date, datetime, timedelta
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -336,3 +337,10 @@ def test_missing_values_of_a_frame_are_counted(make_frame):
     dates = make_frame({"user": ["a"] * 2, "page": ["x", "y"], "time": [datetime(2026, 5, 31), None]})
     with pytest.warns(UserWarning, match="row 1: bad time"):
         assert Trajectories.from_frame(dates).skipped.reasons == {"bad time": 1}
+
+
+def test_a_misspelled_option_of_a_frame_is_refused():
+    log = pd.DataFrame({"reader": ["ann", "ann"], "page": ["a", "b"], "visit": [1, 2]})
+    assert len(Trajectories.from_frame(log, session="visit")) == 2
+    with pytest.raises(TypeError, match="sesion"):
+        Trajectories.from_frame(log, sesion="visit")

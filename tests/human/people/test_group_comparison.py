@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -418,8 +419,12 @@ def test_numbers_of_people_are_those_of_the_tests():
 
 
 def test_styles_and_booleans_can_be_compared(profile):
-    frame = profile.styles(5).to_frame()
-    assert "score" in cg.compare_groups(profile.styles(5), "group", permutations=99).rows["measure"]
+    with pytest.raises(cg.SettingError, match="'score' of the log"):  # it would be taken for the score of the style
+        cg.correlate(profile.styles(5), "score")
+    groups = {"group": profile.walks.user_columns["group"]}
+    styles = replace(profile, walks=replace(profile.walks, user_columns=groups)).styles(5)
+    frame = styles.to_frame()
+    assert "score" in cg.compare_groups(styles, "group", permutations=99).rows["measure"]
     flagged = frame.assign(by=1, measures=2, finished=frame["score"] > 0)
     assert "finished" in cg.compare_groups(flagged, "group", permutations=99).rows["measure"]
 

@@ -201,6 +201,9 @@ def test_wrong_settings_are_named():
         cg.human.estimate_network(lists, "pathfinder")
     with pytest.raises(UnknownNameError, match="loose"):
         cg.human.measure_lists(lists, clusters="loose")
+    for words in ("dog cat", 3):  # a text would be a category of its letters
+        with pytest.raises(SettingError, match=f"a category are {words!r}"):
+            cg.human.measure_lists(lists, {"pets": words})
     with pytest.raises(SettingError, match="window is 0"):
         cg.human.estimate_network(lists, "window", window=0)
     with pytest.raises(SettingError, match="alpha is 2"):

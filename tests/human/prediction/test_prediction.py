@@ -73,6 +73,8 @@ def test_improvement_and_interval_of_constant_ranks():
         ({"walkers": {"igt": "greedy"}}, UnknownNameError, "'igt'"),
         ({"walkers": "curious"}, UnknownNameError, "'curious'"),
         ({"effort": {"splits": 0}}, SettingError, "0"),
+        ({"effort": {"steps": 0}}, SettingError, "steps is 0"),
+        ({"effort": {"walkers": 0}}, SettingError, "walkers is 0"),
         ({"data": "wikispedia"}, UnknownNameError, "'wikispedia'"),
     ],
 )

@@ -163,10 +163,6 @@ class ChoiceRanks:
 
 def find_chosen(candidates: Candidates, nexts: Int32) -> Int64:
     """Find the index of the chosen node of every window among all candidates."""
-    if len(nexts) != len(candidates.counts):
-        raise WalkError(
-            f"there are {len(nexts)} choices but candidates for {len(candidates.counts)}; give one set per choice."
-        )
     found = np.flatnonzero(candidates.nodes == nexts[candidates.walks])
     times = np.bincount(candidates.walks[found], minlength=len(nexts))
     if np.any(times != 1):

@@ -83,11 +83,15 @@ def find_columns(
     titles: Sequence[Hashable],
     where: str = "the frame",
     *,
+    user: str | None = None,
+    item: str | None = None,
+    time: str | None = None,
+    session: str | None = None,
+    target: str | None = None,
     keep: Sequence[str] = (),
     session_gap: Any = None,
     decimal: str | None = None,
     dayfirst: bool | None = None,
-    **chosen: str | None,
 ) -> EventColumns:
     """Return the columns that the caller chose by role, and guess the others by their titles.
 
@@ -100,6 +104,7 @@ def find_columns(
         raise SettingError(f"decimal is {quote_value(decimal)}; give the decimal mark of numbers, '.' or ','.")
     if dayfirst not in (None, True, False):
         raise SettingError(f"dayfirst is {quote_value(dayfirst)}; give True if dates are as 31/05/2026, else False.")
+    chosen = {"user": user, "item": item, "time": time, "session": session, "target": target}
     roles = {role: _find_title(name, titles, where) for role, name in chosen.items() if name is not None}
     kept = {name: _find_title(name, titles, where) for name in keep}
     for role in _GUESSES:
@@ -118,12 +123,12 @@ def find_columns(
             f"or name them with {' and '.join(f'{role}= (--{role})' for role in missing)}."
         )
     plain = [_normalize(title) for title in titles]
-    if plain[roles["item"]] in _TARGETS and chosen.get("item") is None:
+    if plain[roles["item"]] in _TARGETS and item is None:
         roles["source"] = next(place for place, title in enumerate(plain) if title in _SOURCES)
     has_times = "time" in roles and plain[roles["time"]] not in _GUESSES["time"][1]
     gap = None if session_gap is None else parse_duration("session_gap", session_gap)
     if gap is not None:
-        if chosen.get("session") is not None:
+        if session is not None:
             raise SettingError("session and session_gap are both given; give the column of the session, or the gap.")
         if not has_times:
             listed = shorten_text(", ".join(map(str, titles)), 200)

@@ -33,6 +33,7 @@ _LEAKS = (1.0, 0.98, 0.9, 0.7)
 _ETAS = (0.2, 0.5, 0.8, 0.95)
 _DISCOUNTS = (0.0, 0.5, 0.8, 0.95)
 _NO_PARAMETER = (np.nan,)
+_KINDS = {"novelty": 0, "surprise": 1, "information-gain": 2, "recency": 3, "empowerment": 4}  # codes of kernels
 _LEAST_TERMS, _MOST_TERMS = 6, 64
 _SERIES_COST = 3e9  # products of terms, nodes and links: a few seconds
 _TINY = 1e-12  # of a remembered transition probability
@@ -221,8 +222,6 @@ class VisitMotive(Motive):
     """Novelty, surprise, information gain or recency of the candidate, from counts of earlier visits of the person."""
 
     name: str
-    kind: int
-    """Code of the motive in `kernels.visit_counts`."""
     parameters: tuple[float, ...] = _LEAKS
     """Factors of counts per visit."""
 
@@ -232,7 +231,7 @@ class VisitMotive(Motive):
         assert visits is not None
         scores: Float64 = kernels.visit_counts.score_candidates(
             walks.nodes, walks.offsets, walks.users, visits, np.argsort(visits), candidates.offsets, candidates.nodes,
-            choices.graph.degrees, self.kind, parameter,
+            choices.graph.degrees, _KINDS[self.name], parameter,
         )  # fmt: skip
         return scores
 
@@ -245,8 +244,6 @@ class OptionMotive(Motive):
     """
 
     name: str
-    kind: int
-    """Code of the motive in `kernels.learned_values`."""
     parameters: tuple[float, ...] = _DISCOUNTS
 
     def score_candidates(self, choices: ChoiceSet, parameter: float = 0.0) -> Float64:
@@ -255,7 +252,8 @@ class OptionMotive(Motive):
         assert rows is not None
         scores: Float64 = kernels.learned_values.score_options(
             table.users, table.is_first, table.states, table.chosen, table.outcomes, rows, candidates.offsets,
-            candidates.nodes - len(table.owned_bounds) + 1, table.owned, table.owned_bounds, self.kind, parameter,
+            candidates.nodes - len(table.owned_bounds) + 1, table.owned, table.owned_bounds, _KINDS[self.name],
+            parameter,
         )  # fmt: skip
         return scores.round(_DIGITS)
 
@@ -330,7 +328,6 @@ class TargetDistanceMotive(Motive):
 
 # ---- names ----------------------------------------------------------------------------------------------------------
 
-_KINDS = {"novelty": 0, "surprise": 1, "information-gain": 2, "recency": 3, "empowerment": 4}  # codes of kernels
 MOTIVES: dict[str, Callable[[], Motive]] = {
     "uniform": lambda: AgentMotive("uniform", RandomAgent()),
     "degree": lambda: AgentMotive("degree", MaxDegreeAgent()),
@@ -339,11 +336,11 @@ MOTIVES: dict[str, Callable[[], Motive]] = {
     "cpt": lambda: AgentMotive("cpt", GreedyAgent(), "cpt"),
     "cct": lambda: AgentMotive("cct", GreedyAgent(), "cct"),
     "markov": MarkovMotive,
-    "novelty": lambda: VisitMotive("novelty", _KINDS["novelty"]),
+    "novelty": lambda: VisitMotive("novelty"),
     "novelty-everyone": PopulationNovelty,
-    "surprise": lambda: VisitMotive("surprise", _KINDS["surprise"]),
-    "information-gain": lambda: VisitMotive("information-gain", _KINDS["information-gain"]),
-    "recency": lambda: VisitMotive("recency", _KINDS["recency"], _NO_PARAMETER),
+    "surprise": lambda: VisitMotive("surprise"),
+    "information-gain": lambda: VisitMotive("information-gain"),
+    "recency": lambda: VisitMotive("recency", _NO_PARAMETER),
     "empowerment": lambda: NodeMotive("empowerment"),
     "learned-graph": LearnedGraphMotive,
 }
@@ -358,11 +355,11 @@ SIMILARITY_MOTIVES = ("similarity", "similarity-history", "target-similarity")
 OPTION_MOTIVES: dict[str, Callable[[], Motive]] = {
     "uniform": MOTIVES["uniform"],
     "markov": MarkovMotive,
-    "novelty": lambda: OptionMotive("novelty", _KINDS["novelty"]),
-    "surprise": lambda: OptionMotive("surprise", _KINDS["surprise"]),
-    "information-gain": lambda: OptionMotive("information-gain", _KINDS["information-gain"]),
-    "recency": lambda: OptionMotive("recency", _KINDS["recency"], _NO_PARAMETER),
-    "empowerment": lambda: OptionMotive("empowerment", _KINDS["empowerment"], _NO_PARAMETER),
+    "novelty": lambda: OptionMotive("novelty"),
+    "surprise": lambda: OptionMotive("surprise"),
+    "information-gain": lambda: OptionMotive("information-gain"),
+    "recency": lambda: OptionMotive("recency", _NO_PARAMETER),
+    "empowerment": lambda: OptionMotive("empowerment", _NO_PARAMETER),
 }
 """Functions that create the motives of a `ChoiceTable`, by name."""
 

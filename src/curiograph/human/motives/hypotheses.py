@@ -23,11 +23,12 @@ from curiograph.human.choices.choice_table import ChoiceTable
 from curiograph.human.data.datasets import Dataset
 from curiograph.human.motives.catalog import Motive, as_motives
 from curiograph.human.motives.logit import ChoiceLogit, center_features, update_population
-from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MIN_CHOICES, MotiveFit, Motives
+from curiograph.human.motives.motive_fits import BASELINES, CHANCE, MIN_CHOICES, USER_FIELDS, MotiveFit, Motives
 from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, as_engine
 from curiograph.progress import Progress, no_progress, split_progress
+from curiograph.results import join_columns
 from curiograph.rewards.reward_names import RewardLike
 from curiograph.validation import check_integer, check_seed
 
@@ -131,6 +132,7 @@ def hypotheses(
             moves = len(people.nodes) - int(np.count_nonzero(people.lengths))
             returns = int(np.count_nonzero(~people.are_first())) / max(moves, 1) > _MIN_RETURNS
         choices, left_out = find_choices(graph, people, burn_in, memory, returns)
+    join_columns(people.user_columns, dict.fromkeys(USER_FIELDS[bool(weights)]))  # raises before the work
     compared = as_motives(motives, agents, reward, choices, similarity)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     if len(users) < 2 or (weights and len(users) < MIN_PEOPLE):
@@ -174,7 +176,7 @@ def hypotheses(
             models, choices, scored, tested.parameters, user_of, as_engine(engine), weighing
         )
         tested.parameters.update({(number, None): value for number, value in chosen.items()})
-        found = estimate_weights(
+        weights_of, extra = estimate_weights(
             names=names,
             features=features,
             variances=variances,
@@ -184,10 +186,8 @@ def hypotheses(
             seed=seed,
             progress=weighing,
         )
-        weights_of = found.fits
-        extra = {"together": found.together, "personal": found.personal, "remarks": found.remarks}
-        extra |= dict(zip(("people", "people_low", "people_high"), found.people[:, :, order], strict=True))
-        for remark in found.remarks:
+        extra |= {name: extra[name][:, order] for name in ("people", "people_low", "people_high")}
+        for remark in extra["remarks"]:
             warnings.warn(remark, stacklevel=2)
     fits = [
         MotiveFit(
@@ -272,7 +272,6 @@ def score_models(
         for key, size in ((key, model.get_task_size(choices.graph)) for key, model in models.items())
         for start in range(0, len(choices), size)
     ]
-    tasks.sort(key=lambda task: task[1] - task[2])  # longest first, to keep all workers busy until the end
     made: list[Any] = [*vars(choices.windows).values(), choices.candidates.nodes, choices.returns, choices.targets]
     if choices.walks is not None:
         made += [choices.walks.nodes, choices.walks.offsets]
@@ -289,7 +288,7 @@ def score_models(
         progress=progress,
     )
     chunks: dict[Key, list[Mapping[str, Any]]] = {key: [] for key in models}
-    for (key, _, _), result in sorted(zip(tasks, results, strict=True), key=lambda pair: pair[0][1]):
+    for (key, _, _), result in zip(tasks, results, strict=True):
         chunks[key].append(result)
     scored = {}
     for key, parts in chunks.items():

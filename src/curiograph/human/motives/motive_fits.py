@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 WEIGHT_FIELDS = ("weight", "spread", "alone", "adds", "reliability", "inflation", "unit")
 """Fields of `MotiveFit` that are estimated with weights."""
+_GAIN_FIELDS = ("user", "motive", "choices", "gain", "gain_low", "gain_high", "probability")
+USER_FIELDS = (_GAIN_FIELDS, (*_GAIN_FIELDS, "weight", "weight_low", "weight_high"))
+"""Columns of `Motives.per_user` besides those of the log, without and with weights."""
 BASELINES = ("markov", "uniform")
 """Models that are no motives: what other people chose, and chance. They come after all motives."""
 UNCLEAR = "unclear"

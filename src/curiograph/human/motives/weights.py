@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
 from curiograph.arrays import Float64, Int64
-from curiograph.bootstrap import Estimate, estimate_means, sum_by_user
+from curiograph.bootstrap import estimate_means, sum_by_user
 from curiograph.errors import WalkError
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.motives.logit import ChoiceLogit, center_features, find_modes, fit_population, update_population
@@ -29,16 +29,6 @@ _PAIRS_OF_DRAWS = 8  # of the weights of a person, over which the probability of
 _MIN_EIGENVALUE = 1e-12  # of the correlations of motives; smaller ones are zero up to rounding
 
 
-class Weights(NamedTuple):
-    """Weights of motives in a population and of its people; `Motives` defines the fields."""
-
-    fits: dict[str, dict[str, Any]]  # fields of `MotiveFit` by motive; none if it scores all candidates alike
-    together: Estimate
-    personal: Estimate
-    people: Float64  # (weight, lower bound, upper bound) x users x motives
-    remarks: list[str]
-
-
 def estimate_weights(
     names: Sequence[str],
     features: Mapping[tuple[int, int | None], Float64],
@@ -48,12 +38,13 @@ def estimate_weights(
     fold_of_person: Int64,
     seed: int,
     progress: Progress,
-) -> Weights:
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Estimate the weights of motives in the population and for every person, and test them on held-out people.
 
     `features` has a value of every candidate by number of motive and fold, from `compute_features`: fold None is fitted
     to all choices, others to the choices of all other folds. `variances` of the weights are due to the uncertain
-    parameters of motives. `people` is the number of the person of each choice.
+    parameters of motives. `people` is the number of the person of each choice. Return the fields of `MotiveFit` by
+    motive, none if it scores all candidates alike, and those of `Motives`.
     """
     candidates = choices.candidates
     centered = [center_features(features[number, None], candidates) for number in range(len(names))]
@@ -108,16 +99,13 @@ def estimate_weights(
     facts = (population.mean, population.spread, estimates[2 : 2 + size], estimates[2 + size :])
     table = np.full((3, len(counts), len(names)), np.nan)
     table[:, :, kept] = population.people, population.people_low, population.people_high
-    return Weights(
-        fits={
-            name: dict(zip(WEIGHT_FIELDS, values, strict=True))
-            for name, *values in zip(weighed, *facts, reliability, inflations, scales, strict=True)
-        },
-        together=estimates[0],
-        personal=estimates[1],
-        people=table,
-        remarks=[*population.remarks, *describe_collinear(weighed, correlations, inflations)],
-    )
+    fits = {
+        name: dict(zip(WEIGHT_FIELDS, values, strict=True))
+        for name, *values in zip(weighed, *facts, reliability, inflations, scales, strict=True)
+    }
+    remarks = [*population.remarks, *describe_collinear(weighed, correlations, inflations)]
+    found = {"together": estimates[0], "personal": estimates[1], "remarks": remarks}
+    return fits, found | dict(zip(("people", "people_low", "people_high"), table, strict=True))
 
 
 def _test_weights(

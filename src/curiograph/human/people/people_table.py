@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from curiograph.arrays import Int64
 from curiograph.errors import SettingError, UnknownNameError, quote_value
 from curiograph.growth.first_visits import list_people
-from curiograph.growth.records import check_columns
 from curiograph.human.trajectories import Trajectories, sort_users
-from curiograph.results import Skipped, Table
+from curiograph.results import Skipped, Table, join_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,9 +40,7 @@ class WalkTable(Table):
 
     def columns(self) -> dict[str, Any]:
         """Return one row per walk: user, session, further columns of the log, and all measures."""
-        people = list_people(self.walks)
-        check_columns(people, self.measures)
-        return {**people, **self.measures}
+        return join_columns(list_people(self.walks), self.measures)
 
 
 def number_people(users: Sequence[Hashable]) -> tuple[list[Hashable], Int64]:

@@ -190,7 +190,7 @@ def profile(
     if "leaps" in groups:
         first, ordered = select_first_visits(people.nodes, people.offsets), SortedGraph(graph)
         members = ordered.find_communities()[ordered.place]
-        leaps = kernels.leaps.measure_leaps(skeleton.indptr, skeleton.indices, *first, members)
+        leaps = kernels.subgraph_measures.measure_leaps(skeleton.indptr, skeleton.indices, *first, members)
         values |= dict(zip(("leaps", "dance"), leaps.T, strict=True))
     found = Profile(people, values, graph, similarity)
     if "style" in groups:

@@ -18,7 +18,7 @@ from curiograph.growth.first_visits import list_people
 from curiograph.human.people.people_table import number_people
 from curiograph.human.people.profile import Profile, cut_blocks
 from curiograph.human.people.walk_measures import are_similarities, compute_measures, measure_similarity
-from curiograph.results import Table
+from curiograph.results import Table, join_columns
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Styles(Table):
     def columns(self) -> dict[str, Any]:
         """Return one row per person: user, columns of the log, number of blocks, score with interval, and style."""
         scores = {"score": self.scores, "score_low": self.low, "score_high": self.high}
-        return {**self.people, "blocks": self.blocks, **scores, "style": self.labels}
+        return join_columns(self.people, {"blocks": self.blocks, **scores, "style": self.labels})
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the scores of all people with intervals."""

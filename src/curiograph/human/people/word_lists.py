@@ -241,6 +241,9 @@ def find_clusters(words: list[set[str]], rule: ClusterRule) -> list[int]:
 def read_categories(categories: Categories) -> dict[str, set[str]]:
     """Return the categories of each word."""
     if isinstance(categories, Mapping):
+        wrong = [items for items in categories.values() if isinstance(items, str) or not isinstance(items, Iterable)]
+        if wrong:
+            raise SettingError(f"the words of a category are {quote_value(wrong[0])}; give a list, as ['dog', 'cat'].")
         rows = [[category, item] for category, items in categories.items() for item in items]
     else:
         source = TextSource(categories)

@@ -105,8 +105,8 @@ class Effort:
     """Maximum number of choices among all nodes."""
 
     def __post_init__(self) -> None:
-        check_integer("splits", self.splits, 1, "give the number of divisions of users, 1 or more")
-        check_integer("trials", self.trials, 1, "give the number of mixtures to try, 1 or more")
+        for name in ("splits", "trials", "walkers", "trained_walkers", "steps"):
+            check_integer(name, getattr(self, name), 1, "give a whole number, 1 or more")
         for name in ("windows", "all_windows"):
             check_integer(name, getattr(self, name), 2, "give the maximum number of choices to predict, 2 or more")
 
