@@ -193,7 +193,8 @@ def test_recommend_for_one_and_for_many(run, here):
     assert top[0][0] not in [row["node"] for row in rows]
     assert "no node 'Musik'" in run("recommend", "toy:library", "--history", "music", "--exclude", "Musik").err
     assert "Popular" in run("recommend", "toy:library", "--history", "").out
-    assert "in double quotes" in run("recommend", "toy:library", "--history", "Music, The").err
+    Path("commas.csv").write_text('source,target\n"Matrix, The",Alien\n')
+    assert "in double quotes" in run("recommend", "commas.csv", "--history", "Matrix, The").err
     many = run("recommend", "toy:library", "--histories", "events.csv", "-k", "2", "--json")
     assert [user["user"] for user in many.document["users"]] == ["ann", "bob", "cid", "dora"]
     assert "outside the graph: 1" in many.err

@@ -193,8 +193,7 @@ def read_labels(graph: Graph, text: str) -> list[Hashable]:
     """Return the nodes that a list of labels names."""
     from curiograph.graph.labels import LabelReader
 
-    try:
-        return LabelReader(graph).walk(split_labels(text))
-    except UnknownNodeError as error:
-        hint = """ A label with a comma is in double quotes, as in '"Paris, France",Oslo'.""" if "," in text else ""
-        raise UnknownNodeError(f"{error}{hint}") from None
+    reader = LabelReader(graph)
+    if "," in text and reader.find(text) is not None:
+        raise UnknownNodeError(f"the label {text!r} has a comma; write it in double quotes, '\"{text}\"'.")
+    return reader.walk(split_labels(text))

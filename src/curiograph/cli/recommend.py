@@ -74,7 +74,7 @@ def recommend(
         settings["exclude"] = options.split_labels(exclude)
         unknown = [label for label in settings["exclude"] if recommender.labels.find(label) is None]
         if unknown:
-            print_remark(f"--exclude: {graph} has no node {quote_value(unknown[0])}", output.quiet)
+            print_remark(f"--exclude: {graph} has no node {', '.join(map(quote_value, unknown))}", output.quiet)
     if prepare and parts is not None:
         labels = None
         if top is not None:

@@ -64,7 +64,7 @@ class Graph:
     cleaning : counts of the self-loops and parallel edges that the graph was built from.
     skeleton : the undirected, unweighted version of the graph, if known.
     loops : weight of the self-loop of every node, 0 for none and 1 in an unweighted graph; None if no node has one.
-    visitors : number of people who visited every node, by which nodes are recommended without a history; or None.
+    visitors : number of people who visited every node, for recommendations; or None.
 
     Examples
     --------

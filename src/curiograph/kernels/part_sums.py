@@ -32,16 +32,17 @@ def keep_most_visited(nodes, visits, most, least, step):
 
 
 @kernel
-def sum_parts(bounds, nodes, visits, totals, excluded_bounds, excluded, num_nodes):
+def sum_parts(rows, bounds, weights, nodes, visits, totals, excluded_bounds, excluded, num_nodes):
     """Return offsets by user, nodes (ascending) that some part reaches, and their shares of the visits by component.
 
-    The entries of user i and component c are at `bounds[r] : bounds[r + 1]` with r = i * components + c; their sums are
-    divided by `totals[i, c]`. Nodes that are `excluded` for a user are left out.
+    The parts of user i and component c are `rows[r] : rows[r + 1]` with r = i * components + c, and the entries of part
+    p are at `bounds[p] : bounds[p + 1]`. The sums of visits times `weights[p]` are divided by `totals[i, c]`. Nodes
+    that are `excluded` for a user are left out.
     """
     users, components = totals.shape
     most = 0
     for user in range(users):
-        most += min(num_nodes, bounds[(user + 1) * components] - bounds[user * components])
+        most += min(num_nodes, bounds[rows[(user + 1) * components]] - bounds[rows[user * components]])
     sums = np.zeros((num_nodes, components))
     words = np.zeros(num_nodes // 64 + 1, np.uint64)  # a bit of each node that is reached
     offsets, reached, shares = np.zeros(users + 1, np.int64), np.empty(most, np.int32), np.empty((components, most))
@@ -49,10 +50,12 @@ def sum_parts(bounds, nodes, visits, totals, excluded_bounds, excluded, num_node
     for user in range(users):
         for c in range(components):
             row = user * components + c
-            for k in range(bounds[row], bounds[row + 1]):
-                v = np.uint32(nodes[k])  # unsigned: negative indices need not be handled
-                sums[v, c] += visits[k]
-                words[v >> np.uint32(6)] |= np.uint64(1) << np.uint64(v & np.uint32(63))
+            for part in range(rows[row], rows[row + 1]):
+                weight = weights[part]
+                for k in range(bounds[part], bounds[part + 1]):
+                    v = np.uint32(nodes[k])  # unsigned: negative indices need not be handled
+                    sums[v, c] += weight * visits[k]
+                    words[v >> np.uint32(6)] |= np.uint64(1) << np.uint64(v & np.uint32(63))
         for k in range(excluded_bounds[user], excluded_bounds[user + 1]):
             v = np.uint32(excluded[k])
             words[v >> np.uint32(6)] &= ~(np.uint64(1) << np.uint64(v & np.uint32(63)))

@@ -79,6 +79,7 @@ class RecommenderEvaluation(Table):
         """Return the difference of two methods in a measure, with the interval over the same resampled users."""
         for each in (method, other):
             check_choice("a method", each, tuple(self.estimates))
+        check_choice("the measure", measure, tuple(self.estimates[method]))
         value = self.estimates[method][measure].value - self.estimates[other][measure].value
         return _estimate(value, self.samples[method][measure] - self.samples[other][measure])
 
@@ -172,12 +173,13 @@ def evaluate_recommenders(
     found = split_log(walks, split, test=test, item_users=item_users, max_users=max_users, seed=check_seed(seed))
     catalog = Catalog.from_split(found, seed)
     no_items = np.empty(0, np.int64)
-    items, knows_more = Graph.from_arrays(no_items, no_items, names=found.train.names), False
+    items, knows_more = Graph.from_arrays(no_items, no_items, names=found.train.names), None
     no_links = "it needs links; give graph=cg.human.cooccurrence_graph."
     if graph is not None and not named.keys() <= set(FITTED_RANKERS):
         try:
             items = _link_catalog(items, graph(found.train) if callable(graph) else as_graph(graph))
-            knows_more = items.visitors is not None and bool((items.visitors > catalog.visitors).any())
+            if items.visitors is not None:
+                knows_more = bool((items.visitors > catalog.visitors).any())
         except WalkError as error:
             if not callable(graph):
                 raise

@@ -1,6 +1,7 @@
 """Rankers whose scores are sums of parts, one for each node of a history, that are computed once.
 
-Walkers forget their path at a teleport, so the expected visits from a history are the mean of those from its nodes.
+Walkers forget their path at a teleport, so the expected visits from a history are a mean, which may be weighted, of
+those from its nodes.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Float32, Float64, Int32
 from curiograph.centrality.history import check_alpha
-from curiograph.errors import SettingError
+from curiograph.errors import SettingError, quote_value
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.parallel.fingerprint import hash_values
 from curiograph.recommendation.ranker import Ranker
-from curiograph.validation import resolve_workers
+from curiograph.validation import is_number, resolve_workers
 
 _MIN_VISITS = 1e-7  # smallest expected visits that are kept
 _RECENT_PARTS = 2**14  # of a file, whose objects are kept; 500 bytes each
-_STEP = 2.0**-30  # visits are multiples of it, so that sums are exact and do not depend on the order
+_STEP = 2.0**-30  # visits are multiples of it, so that sums of equal weights do not depend on the order
 
 
 class Part(NamedTuple):
@@ -39,6 +40,8 @@ class Part(NamedTuple):
     """Expected visits of `nodes`."""
     total: float
     """Sum of the expected visits of all nodes, including those not kept."""
+    weight: float = 1.0
+    """Factor of the visits in a sum over a history."""
 
     @classmethod
     def of_most_visited(cls, graph: Graph, nodes: Int32, visits: Float64, total: float) -> Part:
@@ -46,10 +49,6 @@ class Part(NamedTuple):
         most = min(len(nodes), 1_024 if graph.num_nodes <= 100_000 else 256)
         kept, kept_visits = kernels.part_sums.keep_most_visited(nodes, visits, most, _MIN_VISITS, _STEP)
         return cls(kept, kept_visits, round(float(total) / _STEP) * _STEP)
-
-    def scale(self, factor: float) -> Part:
-        """Return the part with all visits multiplied by a factor."""
-        return Part(self.nodes, self.visits * np.float32(factor), self.total * factor)
 
     def look_up(self, nodes: Int32) -> Float32:
         """Return the expected visits of some nodes, zero if they are not kept."""
@@ -126,6 +125,8 @@ class PartRanker(Ranker):
     def __post_init__(self) -> None:
         if check_alpha(self.alpha) == 0:
             raise SettingError("alpha is 0, so that no link is followed; give a number above 0.")
+        if not is_number(self.support) or not 0 <= self.support < np.inf:
+            raise SettingError(f"support is {quote_value(self.support)}; give a number of visitors, 0 or more.")
 
     @abstractmethod
     def compute_parts(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
@@ -143,11 +144,12 @@ class PartRanker(Ranker):
         return np.asarray(visitors / (visitors + self.support))
 
     def weigh_parts(self, graph: Graph, history: Int32, parts: dict[int, Part]) -> dict[int, Part]:
-        """Return the parts of visited nodes multiplied by the weights of these."""
+        """Return the parts of visited nodes with the weights of these."""
         weights = self.weigh_visits(graph, history)
         if (weights == weights[:1]).all():
             return parts
-        return {v: parts[v].scale(w) for v, w in zip(history.tolist(), weights.tolist(), strict=True) if v in parts}
+        pairs = zip(history.tolist(), weights.tolist(), strict=True)
+        return {v: parts[v]._replace(weight=weight) for v, weight in pairs if v in parts}
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return score_parts(graph, self.find_parts(graph, histories), candidates)
@@ -157,8 +159,8 @@ class PartRanker(Ranker):
         rows = np.zeros((len(history), len(nodes)))
         for row, v in zip(rows, history.tolist(), strict=True):
             if v in parts:  # others are not prepared
-                row[:] = parts[v].look_up(nodes)
-        return rows / (sum(part.total for part in parts.values()) or 1.0)
+                row[:] = parts[v].weight * parts[v].look_up(nodes)
+        return rows / (_sum_totals(parts.values()) or 1.0)
 
     def describe(self, graph: Graph) -> dict[str, Any]:
         """Return everything that determines the parts of a graph, as JSON values."""
@@ -207,17 +209,22 @@ def score_reached(
     return sum_parts(graph, found, histories)
 
 
+def _sum_totals(parts: Iterable[Part]) -> float:
+    return sum(part.weight * part.total for part in parts)
+
+
 def sum_parts(
     graph: Graph, found: Sequence[Sequence[Mapping[int, Part]]], excluded: Sequence[Int32]
 ) -> tuple[Candidates, Float64]:
     """Return the nodes that parts reach, given those of each ranker and history, and their scores by ranker (row)."""
     rows = [tuple(parts.values()) for user in zip(*found, strict=True) for parts in user]
-    nodes, visits, _ = zip(*chain([_NOWHERE], *rows), strict=True)
-    ends = accumulate(sum(len(part.nodes) for part in row) for row in rows)
-    sums = np.array([sum(part.total for part in row) or 1.0 for row in rows]).reshape(-1, len(found))
+    nodes, visits, _, weights = zip(*chain(*rows, [_NOWHERE]), strict=True)
+    sums = np.array([_sum_totals(row) or 1.0 for row in rows]).reshape(-1, len(found))
     visited = np.concatenate([_NOWHERE.nodes, *excluded])
     offsets, reached, shares = kernels.part_sums.sum_parts(
-        np.array([0, *ends]),
+        np.array([0, *accumulate(map(len, rows))]),
+        np.array([0, *accumulate(map(len, nodes))]),
+        np.array(weights),
         np.concatenate(nodes),
         np.concatenate(visits),
         sums,

@@ -112,7 +112,7 @@ def _compute_task(shared: tuple[Graph, Rankers], nodes: list[int]) -> Arrays:
     graph, rankers = shared
     arrays = {}
     for name, ranker in rankers.items():
-        part_nodes, visits, totals = zip(*ranker.compute_parts(graph, nodes), strict=True)
+        part_nodes, visits, totals, _ = zip(*ranker.compute_parts(graph, nodes), strict=True)
         offsets = [0, *accumulate(map(len, part_nodes))]
         columns = (nodes, totals, offsets, np.concatenate(part_nodes), np.concatenate(visits))
         for (kind, dtype), column in zip(_DTYPES.items(), columns, strict=True):

@@ -23,6 +23,7 @@ MAX_RECENT_NODES = 50
 _NOTABLE = 0.5  # part of the largest share from which a second visited node is named
 _THIN = 0.5  # share of the named nodes below which the sentence says that there are others
 _ALONE = 0.95  # share from which a visited node is named without it
+_SEVERAL = 5  # visitors from which a node that is not linked is said to be visited
 _LOOSE = 100, 0.1  # a rank below so many candidates, and such a share of all, is no recommendation
 
 
@@ -110,6 +111,8 @@ def explain_recommendations(
     if not wanted:
         return []
 
+    visitors = getattr(ranker, "visits", graph.visitors)  # those that `Popularity` has counted
+
     @cache
     def find_interests() -> dict[int, int]:
         """Return the component of each visited node in the visited subgraph."""
@@ -127,15 +130,15 @@ def explain_recommendations(
         return f"Because of {' and '.join(texts)}{'; it links the two' if is_bridge else ''}."
 
     def describe_popularity(v: int) -> str:
-        count = int((graph.skeleton.degrees if graph.visitors is None else graph.visitors)[v])
-        one, many = ("person", "people") if graph.visitors is not None else ("other", "others")
-        verb = "visited by" if graph.visitors is not None else "linked with"
-        return f"{verb} {count:,} {one if count == 1 else many}"
+        if visitors is None:
+            count = int(graph.skeleton.degrees[v])
+            return f"linked with {count:,} other{'' if count == 1 else 's'}"
+        return f"visited by {visitors[v]:,} {'person' if visitors[v] == 1 else 'people'}"
 
     def describe_links(links: Sequence[int], v: int) -> str:
         if not links:
-            but = "" if graph.visitors is None else f", but {describe_popularity(v)}"
-            return f"Not linked to what you visited{but}."
+            is_popular = visitors is not None and visitors[v] >= _SEVERAL
+            return f"Not linked to what you visited{f', but {describe_popularity(v)}' if is_popular else ''}."
         last = int(history.by_last_visit[-1])
         is_last = last in links
         which = last if is_last else links[-1]
@@ -147,8 +150,8 @@ def explain_recommendations(
     for place, shares in enumerate(_compute_shares(graph, ranker, history, nodes)):
         links = _find_links(graph, history.nodes, wanted[place])
         if not shares:
-            popular = f"Popular: {describe_popularity(wanted[place])}."
-            sentence = describe_links(links, wanted[place]) if ranker.is_personal else popular
+            v = wanted[place]
+            sentence = describe_links(links, v) if ranker.is_personal else f"Popular: {describe_popularity(v)}."
         elif min(rows[place]) > last_rank:
             sentence = f"Hardly related to what you visited; closest to {titles[shares[0][0]]}."
         else:
@@ -177,7 +180,7 @@ def _compute_shares(graph: Graph, ranker: Ranker, history: History, nodes: Int32
     if parts is None:
         return [[] for _ in nodes]
     sums = parts.sum(axis=0)
-    rows = np.round(parts / np.where(sums > 0, sums, np.inf), 9).T.tolist()  # above the solver's errors
+    rows = np.round(parts / np.where(sums > 0, sums, np.inf), 6).T.tolist()  # above the errors of parts
     pairs = ([pair for pair in zip(visited.tolist(), row, strict=True) if pair[1]] for row in rows)
     return [sorted(row, key=lambda pair: -pair[1]) for row in pairs]
 

@@ -82,7 +82,7 @@ async def list_similar(
     ranker: Annotated[str | None, Query(max_length=200, description="Ranker, as in a recommendation.")] = None,
     reasons: bool = False,
 ) -> Response:
-    """List the nodes most similar to one: those recommended to who has visited it alone."""
+    """List the nodes most similar to one: those recommended to someone who has visited only it."""
     body = schemas.RecommendRequest(graph=graph, history=[node], k=k, ranker=ranker, reasons=reasons)
     return await recommend(body, request)
 

@@ -181,7 +181,7 @@ class RecommendRequest(_Request):
     theory: bool = False
     """Reasons also have the gaps that a node opens and closes, and the change of compressibility."""
     prepared_only: bool = False
-    """Answer at once: use those nodes of a history that have been prepared by now, or all by PageRank if none has been.
+    """Answer at once: use only the nodes of a history that are prepared by now; if there are none, PageRank of all.
     Otherwise missing nodes are prepared first, which may take long."""
 
     @model_validator(mode="after")

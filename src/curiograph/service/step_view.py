@@ -110,7 +110,7 @@ def view_step(
     if "cct" in motives:
         values["cct"] = cct.candidate_values
     if "pagerank" in motives:
-        values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if labels else np.empty(0)
+        values["pagerank"] = PageRankRanker(support=0.0).scores(graph, [visited], candidates) if labels else np.empty(0)
     values["degree"] = graph.degrees[candidates.nodes].astype(np.float64)
     is_planner = hasattr(chooser, "width")  # of its beam
     scores = None if is_planner else score_candidates(chooser, exploration)
