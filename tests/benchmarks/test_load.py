@@ -34,7 +34,7 @@ def test_slowest_run_counts_and_memory_may_not_grow():
 @pytest.mark.skipif(shutil.which("wrk") is None, reason="needs wrk")
 def test_short_load_has_no_errors(tmp_path):
     graph, out = tmp_path / "dense.safetensors", tmp_path / "load.json"
-    cg.write_graph(create_random_graph(300, 15_000, 0, directed=True), graph)  # a beam search takes a second
+    cg.write_graph(create_random_graph(300, 30_000, 0, directed=True), graph)  # a beam search takes a second
     settings = ["--seconds", "2", "--runs", "2", "--nodes", "200", "--out", str(out), "--quiet"]
     load.main(["--graph", str(graph), *settings])
     document = json.loads(out.read_text())

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse
 
 from curiograph.arrays import Float64, Int32, Int64
@@ -105,25 +104,29 @@ class Popularity(Ranker):
 class UserCounts:
     """Number of times each integer key occurred, in total and by user."""
 
-    keys: pd.Index  # distinct
-    counts: Int64  # occurrences of each key, and last 0 for any other
-    pairs: pd.Index  # distinct pairs of a user and a key, as user * len(keys) + index of the key
-    pair_counts: Int64  # occurrences of each pair, and last 0 for any other
+    keys: Int64  # distinct and ascending
+    counts: Int64  # occurrences of each key
+    pairs: Int64  # distinct pairs of a user and a key, as user * len(keys) + index of the key, ascending
+    pair_counts: Int64  # occurrences of each pair
 
     @classmethod
     def from_events(cls, keys: Int64, users: Int64) -> UserCounts:
         """Count keys, each with the user it belongs to."""
         distinct, indices, counts = np.unique(keys, return_inverse=True, return_counts=True)
         pairs, pair_counts = np.unique(users * len(distinct) + indices, return_counts=True)
-        return cls(pd.Index(distinct), np.append(counts, 0), pd.Index(pairs), np.append(pair_counts, 0))
+        return cls(keys=distinct, counts=counts, pairs=pairs, pair_counts=pair_counts)
 
     def look_up(self, keys: Int64, excluded_users: Int64 | None = None) -> Int64:
         """Return the count of each key, without the occurrences of the excluded user given for each."""
-        place = self.keys.get_indexer(keys)  # -1 for those that did not occur
-        counts: Int64 = self.counts[place]
+        if len(self.keys) == 0:
+            return np.zeros(len(keys), np.int64)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        counts = np.where(self.keys[place] == keys, self.counts[place], 0)
         if excluded_users is not None:
-            pairs = np.where(place < 0, -1, excluded_users * len(self.keys) + place)
-            counts = counts - self.pair_counts[self.pairs.get_indexer(pairs)]
+            known = np.flatnonzero(counts)
+            pairs = excluded_users[known] * len(self.keys) + place[known]
+            pair_place = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+            counts[known] -= np.where(self.pairs[pair_place] == pairs, self.pair_counts[pair_place], 0)
         return counts
 
 

@@ -180,7 +180,7 @@ def _compute_shares(graph: Graph, ranker: Ranker, history: History, nodes: Int32
     if parts is None:
         return [[] for _ in nodes]
     sums = parts.sum(axis=0)
-    rows = np.round(parts / np.where(sums > 0, sums, np.inf), 6).T.tolist()  # above the errors of parts
+    rows = np.round(parts / np.where(sums > 0, sums, np.inf), 7).T.tolist()  # above the errors of parts
     pairs = ([pair for pair in zip(visited.tolist(), row, strict=True) if pair[1]] for row in rows)
     return [sorted(row, key=lambda pair: -pair[1]) for row in pairs]
 
