@@ -207,7 +207,9 @@ def _track_compressibility(size: int, walks: int, seed: int) -> tuple[cg.Graph, 
 
 
 def _get_adjacency(graph: cg.Graph, nodes: Any) -> Float64:
-    return np.asarray(graph.induced(np.sort(nodes)).to_scipy().toarray(), np.float64)
+    """Return the adjacency matrix of some nodes in the order of visit, which breaks ties of compressibility."""
+    places = np.searchsorted(np.sort(nodes), nodes)
+    return np.asarray(graph.induced(np.sort(nodes)).to_scipy().toarray()[np.ix_(places, places)], np.float64)
 
 
 def _call_each(function: Callable[[Float64], Any], matrices: Sequence[Float64]) -> list[Any]:
