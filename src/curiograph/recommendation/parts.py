@@ -107,8 +107,8 @@ class PartRanker(Ranker):
     zero_is_unreached = True
     _: KW_ONLY
     support: float = 5.0
-    """Number of visitors of a visited node at which it weighs half of one with very many: the links of items with few
-    visitors are of chance. It makes no difference if the graph has no `visitors`."""
+    """Number of visitors of a visited node at which it weighs half of one with very many: links of items with few
+    visitors are often due to chance. It makes no difference if the graph has no `visitors`."""
     workers: int | None = field(default=None, repr=False, compare=False)
     """Number of threads that compute parts. Default: one per processor."""
     simulates: bool = field(default=True, repr=False, compare=False)

@@ -102,15 +102,9 @@ def explain_recommendations(
     visited, wanted = history.nodes.tolist(), nodes.tolist()
     labels = {v: graph.names[v] for v in (*visited, *wanted)}
     titles = {v: str(label) if graph.titles is None else graph.titles[v] for v, label in labels.items()}
-    rows = np.transpose([*ranks.values()]).tolist()
-
-    def make_reason(place: int, sentence: str, **why: Any) -> Reason:
-        by_component = dict(zip(ranks, rows[place], strict=True))
-        return Reason(labels[wanted[place]], by_component, candidates, sentence, **why)
-
     if not wanted:
         return []
-
+    rows = np.transpose([*ranks.values()]).tolist()
     visitors = getattr(ranker, "visits", graph.visitors)  # those that `Popularity` has counted
 
     @cache
@@ -147,17 +141,18 @@ def explain_recommendations(
     theories = _apply_theories(graph, history, nodes) if theory and visited else [{}] * len(nodes)
     last_rank = max(_LOOSE[0], _LOOSE[1] * candidates)
     reasons = []
-    for place, shares in enumerate(_compute_shares(graph, ranker, history, nodes)):
-        links = _find_links(graph, history.nodes, wanted[place])
+    shares_of_nodes = _compute_shares(graph, ranker, history, nodes)
+    for v, row, shares, why in zip(wanted, rows, shares_of_nodes, theories, strict=True):
+        links = _find_links(graph, history.nodes, v)
         if not shares:
-            v = wanted[place]
             sentence = describe_links(links, v) if ranker.is_personal else f"Popular: {describe_popularity(v)}."
-        elif min(rows[place]) > last_rank:
+        elif min(row) > last_rank:
             sentence = f"Hardly related to what you visited; closest to {titles[shares[0][0]]}."
         else:
             sentence = describe_shares(shares, links)
-        named_shares, linked = tuple([(labels[v], x) for v, x in shares]), tuple([labels[v] for v in links])
-        reasons.append(make_reason(place, sentence, shares=named_shares, links=linked, **theories[place]))
+        named_shares, linked = tuple([(labels[u], x) for u, x in shares]), tuple([labels[u] for u in links])
+        by_component = dict(zip(ranks, row, strict=True))
+        reasons.append(Reason(labels[v], by_component, candidates, sentence, named_shares, linked, **why))
     return reasons
 
 
